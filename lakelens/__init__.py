@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from lakelens import errors, options, samples, spark
     from lakelens.analysis.diff.documents import diff_json
-    from lakelens.analysis.skeleton.minimize import minimize_table as minimize
+    from lakelens.analysis.skeleton import minimize_table as minimize
     from lakelens.explaining import decode_binary_row, explain_bytes, explain_file
     from lakelens.file_lives import list_lifetimes as lifetimes
     from lakelens.jupyter.exploring import explore_root as explore
@@ -38,7 +38,7 @@ _PUBLIC = {
     "find": ("lakelens.warehouse", "find_tables"),
     "sample": ("lakelens.samples", "sample"),
     "diff_json": ("lakelens.analysis.diff.documents", "diff_json"),
-    "minimize": ("lakelens.analysis.skeleton.minimize", "minimize_table"),
+    "minimize": ("lakelens.analysis.skeleton", "minimize_table"),
     "decode_binary_row": ("lakelens.explaining", "decode_binary_row"),
     "explain_bytes": ("lakelens.explaining", "explain_bytes"),
     "explain_encoding": ("lakelens.practice.encodings", "explain_encoding"),

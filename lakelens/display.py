@@ -15,23 +15,23 @@ if TYPE_CHECKING:
 
     from lakelens.analysis.check.check import Check
     from lakelens.analysis.diff.diff import Diff
-    from lakelens.analysis.dry_run.plan import Plan
+    from lakelens.analysis.dry_run import Plan
     from lakelens.analysis.explain.explanation import Explanation
     from lakelens.analysis.health.health import Health
     from lakelens.analysis.life.biography import Biography
     from lakelens.analysis.life.rows import RowLife
     from lakelens.analysis.map import Map
-    from lakelens.analysis.skeleton.skeleton import Skeleton
+    from lakelens.analysis.skeleton import Skeleton
     from lakelens.analysis.space.space import Space
     from lakelens.analysis.timeline.timeline import Timeline
     from lakelens.analysis.tree import StorageTree
     from lakelens.explorer.site.walk import Site
     from lakelens.jupyter.exploring import Explored
     from lakelens.model.bytes_view import BytesView
+    from lakelens.model.charts import RowMap
     from lakelens.model.collections import QueryResult
     from lakelens.model.datafile import DataFile
     from lakelens.model.fileset import FileSet
-    from lakelens.model.map.row import RowMap
     from lakelens.model.table import Table
     from lakelens.model.warehouse.found import FoundTable, Outline
     from lakelens.views.render.plot import Plot
@@ -195,7 +195,7 @@ def plot_growth(table: Table, figsize: tuple[float, float] | None) -> Plot:
 
 def plot_health(health: Health, figsize: tuple[float, float] | None) -> Plot:
     """The plot of a table's health."""
-    from lakelens.views.render import health_plots as plots
+    from lakelens.views.render import plots
 
     return plots.plot_health(health, figsize)
 
@@ -213,23 +213,23 @@ def diff_table(table: Table, before: Any, after: Any) -> Diff:
 
 def outline_table(found: FoundTable) -> Outline:
     """What a table that was found is today."""
-    from lakelens.analysis import outlines
+    from lakelens.analysis import figures
 
-    return outlines.outline_table(found)
+    return figures.outline_table(found)
 
 
 def read_outlines(tables: Sequence[FoundTable]) -> list[Outline]:
     """What tables that were found are today."""
-    from lakelens.analysis import outlines
+    from lakelens.analysis import figures
 
-    return outlines.read_outlines(tables)
+    return figures.read_outlines(tables)
 
 
 def write_skeleton(
     table: Table, target: str | os.PathLike[str], keep: Collection[str], seed: int | str | None
 ) -> Skeleton:
     """The skeleton of a table, written elsewhere."""
-    from lakelens.analysis.skeleton.skeleton import write_skeleton
+    from lakelens.analysis.skeleton import write_skeleton
 
     return write_skeleton(table, target, keep, seed)
 
@@ -271,7 +271,7 @@ def map_table(table: Table, change: Any, snapshot: Any) -> Map:
 
 def draw_map(drawn: Map) -> str:
     """The drawing of a map, as SVG."""
-    from lakelens.views.map.svg import render_map
+    from lakelens.views.map.drawing import render_map
 
     return render_map(drawn)
 
@@ -292,7 +292,7 @@ def write_biography(table: Table, file: str | DataFile) -> Biography:
 
 def dry_run_procedure(table: Table, procedure: str, options: Mapping[str, Any]) -> Plan:
     """What a maintenance procedure would do to a table."""
-    from lakelens.analysis.dry_run.plan import plan_procedure
+    from lakelens.analysis.dry_run import plan_procedure
 
     return plan_procedure(table, procedure, options)
 

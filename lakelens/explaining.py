@@ -98,7 +98,7 @@ def decode_binary_row(data: bytes, fields: Sequence[FieldLike]) -> StoredRow:
     from lakelens.codecs.paimon import row
     from lakelens.codecs.paimon.types import PaimonField
     from lakelens.formats.paimon.manifests.stats import StoredRow
-    from lakelens.model.explainable import Source
+    from lakelens.model.bytes_view import Source
 
     decoded = row.decode_binary_row(data, fields)
     types = zip(*row.split_fields(fields), strict=True)
@@ -140,7 +140,7 @@ def explain_file(
     Traceback (most recent call last):
     lakelens.errors.Missing: /nowhere/m0.avro: no such file or directory
     """
-    from lakelens.formats.explain.stored import Caption, explain_octets, make_explanation, read_octets
+    from lakelens.formats.stored import Caption, explain_octets, make_explanation, read_octets
     from lakelens.io.local import open_source
 
     _load_kinds()

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError, find_nearest
 from lakelens.model.collections import QueryResult
-from lakelens.model.facts.facts import MANIFEST, REF, SNAPSHOT, list_kinds
-from lakelens.model.facts.metadata_tables import build_entries, build_manifests
+from lakelens.model.facts.facts import MANIFEST, REF, SNAPSHOT, build_entries, build_manifests, list_kinds
 from lakelens.model.scan.engines import Engine, choose_engine, run_query
 from lakelens.model.scan.files_to_arrow import list_columns
 

@@ -6,10 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from lakelens.catalogs.all_entries import list_entries
-from lakelens.catalogs.choice import KINDS, connect
-from lakelens.catalogs.directory import DirectoryCatalog
-from lakelens.catalogs.entry import CatalogEntry, join_name, split_name
+from lakelens.catalogs.choice import KINDS, DirectoryCatalog, connect
+from lakelens.catalogs.entry import CatalogEntry, join_name, list_entries, split_name
 from lakelens.errors import Interrupted, LakeError, Unsupported
 from lakelens.formats.base import ViewFound
 from lakelens.io.relocation import split_location

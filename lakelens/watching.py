@@ -15,12 +15,20 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from lakelens.analysis.trace.listing import ListingChange, Stamp, TableState, read_state
-from lakelens.analysis.trace.object_reasons import describe_created, find_checked
-from lakelens.analysis.trace.trace import TableTrace, Trace, trace_file
+from lakelens.analysis.trace import (
+    ListingChange,
+    Stamp,
+    TableState,
+    TableTrace,
+    Trace,
+    describe_created,
+    find_checked,
+    read_state,
+    trace_file,
+)
 from lakelens.errors import LakeError, Missing, Unsupported
 from lakelens.io.local import open_source
-from lakelens.io.snapshot_store import SnapshotStore
+from lakelens.io.memory import SnapshotStore
 from lakelens.io.store import Store
 from lakelens.model.storage import StoredFile
 from lakelens.model.table import Table

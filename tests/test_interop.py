@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import lakelens as ll
-from lakelens.model.facts import facts, metadata_tables
+from lakelens.model.facts import facts
 from lakelens.model.fileset import FileSet
 from lakelens.model.scan import scan_to_arrow as scanread
 from lakelens.model.scan.plan import FileScan
@@ -217,7 +217,7 @@ def test_refs_are_what_the_model_says(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_manifests_are_what_the_model_says(name: str) -> None:
     current = ll.sample(name).current
-    table = metadata_tables.build_manifests(current)
+    table = facts.build_manifests(current)
     assert table.column_names == list(facts.list_kinds(facts.MANIFEST))
     manifests = current.manifests if current is not None else ()
     for row, manifest in zip(table.to_pylist(), manifests, strict=True):

@@ -13,7 +13,7 @@ import pytest
 import lakelens as ll
 from lakelens.errors import LakeError, Missing, Unsupported
 from lakelens.model.collections import QueryResult
-from lakelens.model.facts import metadata_tables
+from lakelens.model.facts import facts
 from lakelens.model.fileset import FileSet
 from lakelens.model.scan import engines
 from lakelens.model.scan import scan_to_arrow as scanread
@@ -46,10 +46,10 @@ def build_view(table: Table, view: str) -> pa.Table:
     if view == "refs":
         return table.refs.to_arrow()
     if view == "manifests":
-        return metadata_tables.build_manifests(table.current)
+        return facts.build_manifests(table.current)
     if view == "files":
         return table.files.to_arrow()
-    return metadata_tables.build_entries(table.current, table.files.columns)
+    return facts.build_entries(table.current, table.files.columns)
 
 
 # what the views hold
@@ -121,10 +121,10 @@ def test_entries_are_the_same_by_column_and_record_by_record(monkeypatch: pytest
         table = ll.sample(name)
         if table.current is None:
             continue
-        by_column = metadata_tables.build_entries(table.current, table.files.columns)
+        by_column = facts.build_entries(table.current, table.files.columns)
         with monkeypatch.context() as patched:
             patched.setattr(type(table.current), "scan_entries", lambda self: None)
-            recorded = metadata_tables.build_entries(table.current, table.files.columns)
+            recorded = facts.build_entries(table.current, table.files.columns)
         assert by_column.schema == recorded.schema, name
         assert [repr(row) for row in by_column.to_pylist()] == [repr(row) for row in recorded.to_pylist()], (
             name

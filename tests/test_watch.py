@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import lakelens as ll
-from lakelens.analysis.trace.trace import Trace
+from lakelens.analysis.trace import Trace
 from lakelens.errors import Unsupported
 from lakelens.io.memory import MemoryStore
 from lakelens.opening import open_in_store

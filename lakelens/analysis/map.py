@@ -6,13 +6,23 @@ from typing import Any
 
 from lakelens.analysis.diff.diff import Diff
 from lakelens.analysis.figures import count_by_lists
-from lakelens.analysis.trace.trace import TableTrace, Trace
+from lakelens.analysis.trace import TableTrace, Trace
 from lakelens.caching import cached_property
 from lakelens.errors import LakeError
+from lakelens.model.charts import (
+    Beside,
+    Box,
+    Branch,
+    Bucket,
+    Chart,
+    Drawing,
+    Since,
+    Tier,
+    count_words,
+    draw_plain_chart,
+    find_live_rows,
+)
 from lakelens.model.deletes import LiveRows
-from lakelens.model.map.boxes import Beside, Box, Branch, Bucket, Chart, Tier, count_words
-from lakelens.model.map.charting import Since, draw_plain_chart, find_live_rows
-from lakelens.model.map.drawing import Drawing
 from lakelens.model.snapshot import Snapshot
 from lakelens.model.table import Table
 

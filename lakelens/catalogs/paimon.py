@@ -15,8 +15,15 @@ from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
 from lakelens import options
-from lakelens.catalogs.entry import CatalogEntry, Parts, join_name, name_source
-from lakelens.catalogs.failures import INSTALL, find_missing, refusing
+from lakelens.catalogs.entry import (
+    INSTALL,
+    CatalogEntry,
+    Parts,
+    find_missing,
+    join_name,
+    name_source,
+    refusing,
+)
 from lakelens.catalogs.trust import check_location, choose_storage_options
 from lakelens.errors import Missing, Unsupported
 from lakelens.io.redaction import find_secrets

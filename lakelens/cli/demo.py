@@ -17,7 +17,7 @@ from rich.text import Text
 import lakelens as ll
 
 if TYPE_CHECKING:
-    from lakelens.analysis.trace.trace import Trace
+    from lakelens.analysis.trace import Trace
     from lakelens.model.table import Table
 
 

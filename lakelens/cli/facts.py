@@ -8,7 +8,7 @@ from typing import Any
 from lakelens.analysis.diff.diff import Diff
 from lakelens.analysis.diff.documents import JsonChange
 from lakelens.analysis.timeline.timeline import Mark, Timeline
-from lakelens.analysis.trace.trace import TableTrace, Trace
+from lakelens.analysis.trace import TableTrace, Trace
 from lakelens.model.facts.facts import FINDING, MANIFEST, MANIFEST_LIST, REF, SNAPSHOT, TABLE, list_facts
 from lakelens.model.fileset import FileSet
 from lakelens.model.manifest import Manifest, ManifestList

@@ -190,11 +190,11 @@ def show_bytes(
         raise LakeError(str(error), path=file, hint="lakelens bytes --help") from error
     with output:
         if output.as_json:
-            from lakelens.views.hexdump.json import write_json
+            from lakelens.views.hexdump.text import write_json
 
             output.write_pieces(write_json(shown, None if detail >= 3 else detail))
         else:
-            from lakelens.views.hexdump.terminal import print_bytes
+            from lakelens.views.hexdump.text import print_bytes
 
             if output.is_plain or detail <= 0:
                 output.write_lines(shown.to_text(detail).split("\n"))

@@ -109,7 +109,7 @@ class Output:
 
     def write_rows(self, columns: Iterable[Column], rows: Iterable[tuple[Cell, ...]]) -> int:
         """Rows below their column names, as they come; returns how many there were."""
-        from lakelens.views.render.terminal_list import print_rows, write_rows
+        from lakelens.views.render.terminal import print_rows, write_rows
 
         if not self.is_plain:
             return print_rows(self.console, tuple(columns), rows)

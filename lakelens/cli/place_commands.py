@@ -26,7 +26,7 @@ from lakelens.errors import LakeError
 _STANDARD_ERROR = 2
 
 if TYPE_CHECKING:
-    from lakelens.analysis.trace.trace import Trace
+    from lakelens.analysis.trace import Trace
 
 
 @click.command(epilog="lakelens find warehouse  ·  lakelens find s3://bucket/warehouse --depth 2 --json")

@@ -110,7 +110,7 @@ def refs(table: Table, output: Output) -> None:
 
         output.write_answer(table, refs=(describe_ref(ref) for ref in table.refs))
     elif len(table.refs):
-        from lakelens.views.cards.ref import grid_refs
+        from lakelens.views.cards.schema import grid_refs
 
         output.write_grid(lambda: grid_refs(table.refs, table))
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from lakelens.analysis.timeline.statements import Statement, group_statements
+from lakelens.analysis.timeline.timeline import Statement, group_statements
 from lakelens.explorer.explorer import Visit
 from lakelens.explorer.place import Place
 from lakelens.model.snapshot import Snapshot

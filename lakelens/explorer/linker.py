@@ -10,7 +10,7 @@ from lakelens.explorer.listing import SIZE
 from lakelens.explorer.place import Place
 from lakelens.model.bytes_view import BytesView
 from lakelens.views.card.model import Target
-from lakelens.views.hexdump.targets import PartLinks
+from lakelens.views.hexdump.html import PartLinks
 
 #: What is named by a path, each with the page about it.
 _STORED = ("file", "manifest_list", "manifest", "index", "statistics", "metadata", "bytes")

@@ -18,7 +18,7 @@ from lakelens.explorer.place import Place
 from lakelens.options import display
 from lakelens.views.card import wording
 from lakelens.views.card.model import Card, Cell, Column, Grid, Note, Order, Target
-from lakelens.views.listing.sources import Drawn, Source
+from lakelens.views.listing import Drawn, Source
 
 #: Rows on a page of a list.
 SIZE = 50

@@ -15,7 +15,7 @@ from lakelens.views.card.markup import template_environment
 from lakelens.views.card.model import Card, Cell, Target
 from lakelens.views.hexdump.html import render_bytes
 from lakelens.views.render.html import draw
-from lakelens.views.timeline.svg import draw_linked
+from lakelens.views.timeline.picture import draw_linked
 
 if TYPE_CHECKING:
     from jinja2 import Environment

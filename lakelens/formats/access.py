@@ -12,12 +12,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from lakelens.errors import AccessDenied, LakeError, Missing
+from lakelens.io.ahead import fetch_along
 from lakelens.io.border import Border
-from lakelens.io.pieces import fetch_along
 from lakelens.io.relocation import Locator, split_location
 from lakelens.io.store import ObjectInfo, find_info
 from lakelens.io.tracing import ReadCounts, TracingStore
-from lakelens.model.explainable import Bound
+from lakelens.model.bytes_view import Bound
 from lakelens.model.finding import Findings
 from lakelens.model.storage import Reads, Relocation
 

@@ -6,22 +6,30 @@ magic says nothing: the reader of that format then reports the damage.
 
 from __future__ import annotations
 
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
 
-from lakelens.codecs.magic import sniff
-from lakelens.errors import Corrupt, Missing, Unsupported
-from lakelens.io.handle import StoreFile
-from lakelens.io.pieces import fetch_files
-from lakelens.io.store import Store
+from lakelens.codecs.compression import decompress
+from lakelens.codecs.kinds import sniff
+from lakelens.codecs.span.reader import in_file
+from lakelens.errors import Corrupt, LakeError, Missing, Unsupported
+from lakelens.formats.access import TableAccess
+from lakelens.io.ahead import fetch_files, fetch_files_along
+from lakelens.io.store import Store, StoreFile
+from lakelens.model.bytes_view import Source
 from lakelens.model.datafile import Footer
-from lakelens.model.explainable import Source
+from lakelens.model.stats import FileDivision, divide
 from lakelens.model.storage import KNOWN_FORMATS
+from lakelens.options import budgets
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from lakelens.model.bytes_view import BytesView
+
 
 #: The formats that describe themselves, and whose rows are read here.
 FORMATS = ("parquet", "orc", "avro")
@@ -52,7 +60,7 @@ def make_footer(store: Store, path: str, facts: Any) -> Footer:
     """The footer of decoded facts, which finds its bytes in the file."""
 
     def explain(footer: Footer) -> BytesView:
-        from lakelens.formats.explain.stored import explain_footer
+        from lakelens.formats.stored import explain_footer
 
         return explain_footer(footer, store)
 
@@ -67,7 +75,7 @@ def read_rows(store: Store, path: str, file_format: str, n: int, size: int | Non
 
 
 def read_kind(store: Store, path: str) -> str:
-    """What a file is by its first and last bytes, as `lakelens.codecs.magic.sniff` names it. Raises `Missing`."""
+    """What a file is by its first and last bytes, as `lakelens.codecs.kinds.sniff` names it. Raises `Missing`."""
     fetch_files(store, [(path, None)])
     try:
         return sniff(store.read_range(path, 0, 256), store.read_range(path, -16, 16))
@@ -117,7 +125,7 @@ def open_file(store: Store, path: str) -> IO[bytes]:
 def read_facts(store: Store, path: str, kind: str) -> Any:
     """The facts of a file of one of `FORMATS`: `ParquetFooter`, `OrcFooter` or `AvroFacts`. Raises `LakeError`."""
     if kind == "avro":
-        from lakelens.codecs.avro.facts import decode_facts
+        from lakelens.codecs.avro.container import decode_facts
 
         return decode_facts(store.read(path), path)
     return load_codec(kind).decode_footer(open_file(store, path), path)
@@ -131,8 +139,8 @@ def read_rows_as(store: Store, path: str, kind: str, n: int) -> pa.Table:
     if kind == "avro":
         return _read_avro_rows(store.read(path), path, n)
     if kind == "orc":
-        from lakelens.codecs.orc.cost import check_rows
-        from lakelens.formats.explain.stored import StoredOctets
+        from lakelens.codecs.orc.sizes import check_rows
+        from lakelens.formats.stored import StoredOctets
 
         check_rows(StoredOctets(store, path, store.info(path).size), n, path)
     rows: pa.Table = load_codec(kind).read_rows(open_file(store, path), n, path)
@@ -161,3 +169,112 @@ def _read_avro_rows(data: bytes, path: str, n: int) -> pa.Table:
         return pa.table({name: pa.array([row.get(name) for row in rows]) for name in names})
     except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
         raise Corrupt("rows that have no common type", path=path, seen=str(error)) from error
+
+
+# What the data files of a table say of themselves, for whoever looks at all of them: footers, rows column by column.
+
+T = TypeVar("T")
+_GZIP = b"\x1f\x8b"
+_SHORT = 4_096  # bytes of a text that is shown as it is
+
+
+class TableStorage:
+    """See `lakelens.model.storage.Storage`.
+
+    >>> import lakelens as ll
+    >>> table = ll.sample("iceberg")
+    >>> table.storage.read_footer(table.files[0].path, "parquet").num_rows
+    1
+    """
+
+    def __init__(self, access: TableAccess) -> None:
+        self._access = access
+
+    def read_footer(self, path: str, file_format: str) -> Footer:
+        """See `Storage.read_footer`."""
+        return read_footer(self._access.store, self._access.find_place(path), file_format)
+
+    def follow(
+        self, files: Iterable[T], place: Callable[[T], tuple[str, int | None]], *, whole: bool = False
+    ) -> Iterator[T]:
+        """See `Storage.follow`."""
+        return fetch_files_along(self._access.store, files, place, whole=whole)
+
+    def explain_file(self, path: str) -> BytesView:
+        """See `Storage.explain_file`."""
+        from lakelens.formats.stored import Caption, explain_file
+
+        if not self._holds(path):
+            raise Missing("no file of this directory", path=self._access.locator.root)
+        return explain_file(self._access.store, path, caption=Caption(place=path.rpartition("/")[2]))
+
+    def read_document(self, path: str) -> Any:
+        """See `Storage.read_document`; `budgets.max_document` is the most that is read, and unpacked."""
+        if not self._holds(path):
+            raise Missing("no file of this directory", path=self._access.locator.root)
+        store = self._access.store
+        size, most = store.info(path).size, budgets.max_document
+        if size > most:
+            message = f"is no document: {size:,} bytes, at most {most:,} are read (budgets.max_document)"
+            raise LakeError(message, path=path)
+        data = store.read(path)
+        if data[:2] == _GZIP:
+            data = decompress("gzip", data, most, path=path)
+        try:
+            return json.loads(data)
+        except (ValueError, RecursionError) as error:
+            if len(data) <= _SHORT and data.decode("utf-8", "replace").isprintable():
+                return data.decode("utf-8", "replace")
+            raise Corrupt(f"no JSON document: {error}", path=path) from None
+
+    def _holds(self, path: str) -> bool:
+        """Whether a path is below the table's directory as it is written, and no step of it is a link."""
+        root = self._access.locator.root.rstrip("/") + "/"
+        steps = path.removeprefix(root).split("/")
+        if not path.startswith(root) or any(step in ("", ".", "..") or "\0" in step for step in steps):
+            return False
+        try:
+            if self._access.store.scheme == "file":
+                home = os.path.realpath(root)
+                if os.path.realpath(path) != os.path.join(home, *steps):  # noqa: PTH118
+                    return False
+            return not self._access.store.info(path).is_dir
+        except (OSError, ValueError, LakeError):  # a name that no file can have
+            return False
+
+    def read_columns(
+        self, path: str, file_format: str, columns: Sequence[str] | None = None
+    ) -> Iterator[pa.Table]:
+        """See `Storage.read_columns`; of an Avro file all columns, whatever was asked for."""
+        import pyarrow as pa
+
+        store, path = self._access.store, self._access.find_place(path)
+        kind = choose_kind(read_kind(store, path), file_format)
+        if kind not in ("parquet", "orc"):
+            rows: Any = read_rows_as(store, path, kind, 2**62)
+            yield rows
+            return
+        codec = load_codec(kind)
+        file = open_file(store, path)
+        names = codec.read_schema(file, path).names if columns is None else list(columns)
+        for batch in codec.iter_columns(open_file(store, path), names, path):
+            yield pa.Table.from_batches([batch])
+
+    def divide(self, path: str, file_format: str, size: int) -> FileDivision | None:
+        """See `Storage.divide`: Parquet by its column chunks, ORC by the streams of its stripes, nothing else."""
+        store, path = self._access.store, self._access.find_place(path)
+        kind = choose_kind(read_kind(store, path), file_format)
+        if kind == "parquet":
+            from lakelens.codecs.parquet import sizes as parquet
+
+            footer = read_facts(store, path, kind)
+            columns, parts, rest = parquet.measure_parts(footer)
+            return divide(size, columns, parts, path, rest)
+        if kind == "orc":
+            from lakelens.codecs.orc import sizes as orc
+            from lakelens.formats.row_groups.opening import open_tail
+
+            with in_file(path):
+                columns, parts, rest = orc.measure_parts(open_tail(store, path))
+            return divide(size, columns, parts, path, rest)
+        return None

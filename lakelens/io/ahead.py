@@ -2,18 +2,162 @@
 
 from __future__ import annotations
 
+import posixpath
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from typing import Any, TypeAlias, TypeVar, cast
 
 from lakelens import options
 from lakelens.errors import LakeError, Missing
-from lakelens.io.ends import FileEnds, Part, divide_listing, list_ends
 from lakelens.io.store import ObjectInfo, Store, find_info
 from lakelens.io.waves import Waves
+
+# What is known of far files before they are read: their first and last bytes, and the listings of a whole directory.
+
+# what is read of a file at its beginning (magics), and at its end (a footer, usually)
+_HEAD, _END = 256, 64 << 10
+_MOST_KEPT = 32 << 20
+#: A part of a file: "end", its path, where it begins and how long it is, the file's size, and its line of a listing.
+Part: TypeAlias = tuple[str, str, int, int, int, ObjectInfo | None]
+
+
+def list_ends(path: str, size: int, info: ObjectInfo | None = None) -> list[Part]:
+    """The parts of a file that are read ahead of its footer; of a small one all of it.
+
+    >>> [part[2:4] for part in list_ends("/t/a", 100)], [part[2:4] for part in list_ends("/t/a", 100_000)]
+    ([(0, 100)], [(0, 256), (34464, 65536)])
+    """
+    if size <= _END:
+        return [("end", path, 0, size, size, info)] if size > 0 else []
+    return [("end", path, 0, _HEAD, size, info), ("end", path, size - _END, _END, size, info)]
+
+
+@dataclass(slots=True)
+class _Ends:
+    size: int
+    info: ObjectInfo | None
+    parts: dict[int, bytes] = field(default_factory=dict)
+
+
+class FileEnds:
+    """The parts of files that were read last, up to 32 MiB. A file of which no listing said the size is asked for it, too:
+    where that is another one, its parts are of no use.
+
+    >>> ends = FileEnds()
+    >>> ends.keep(list_ends("/t/a", 5, ObjectInfo("/t/a", 5))[0], b"12345")
+    >>> ends.find_range("/t/a", -2, 2), ends.find_range("/t/b", 0, 2)
+    (b'45', None)
+    """
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, _Ends] = OrderedDict()
+        self._total = 0
+        self._lock = threading.Lock()
+
+    def expect(self, part: Part) -> None:
+        """This part is being asked for."""
+        _, path, _, _, size, info = part
+        with self._lock:
+            known = self._kept.get(path)
+            if known is None or known.size != size:
+                self._drop(path)
+                self._kept[path] = _Ends(size, info)
+
+    def confirm(self, info: ObjectInfo) -> None:
+        """What the store says of a file that was asked for its size."""
+        with self._lock:
+            known = self._kept.get(info.path)
+            if known is not None:
+                known.info = info
+                if info.size != known.size:
+                    self._drop(info.path)
+
+    def keep(self, part: Part, data: bytes) -> None:
+        """This part was read."""
+        _, path, start, length, size, info = part
+        with self._lock:
+            known = self._kept.get(path)
+            if len(data) != length or (known is not None and known.size != size):
+                return
+            if known is None:
+                known = self._kept[path] = _Ends(size, info)
+            self._total += len(data) - len(known.parts.get(start, b""))
+            known.parts[start] = data
+            self._kept.move_to_end(path)
+            while self._total > _MOST_KEPT:
+                self._drop(next(iter(self._kept)))
+
+    def has(self, part: Part) -> bool:
+        """Whether this part is known."""
+        _, path, start, length, _, _ = part
+        return self.find_range(path, start, length) is not None
+
+    def find_info(self, path: str) -> ObjectInfo | None:
+        """What a listing or the store said of a file with known parts."""
+        with self._lock:
+            known = self._kept.get(path)
+            return None if known is None or not known.parts else known.info
+
+    def find_whole(self, path: str) -> bytes | None:
+        """All bytes of a file, where it is so small that its ends are all of it."""
+        with self._lock:
+            known = self._kept.get(path)
+            whole = None if known is None or known.info is None else known.parts.get(0)
+            return whole if known is not None and whole is not None and len(whole) == known.size else None
+
+    def find_range(self, path: str, start: int, length: int) -> bytes | None:
+        """These bytes of a file; None where they are not known."""
+        with self._lock:
+            known = self._kept.get(path)
+            if known is None or known.info is None:
+                return None
+            self._kept.move_to_end(path)
+            begin = max(0, known.size + start) if start < 0 else start
+            stop = min(known.size, begin + max(0, length))
+            for at, data in known.parts.items():
+                if at <= begin and stop <= at + len(data):
+                    return data[begin - at : max(begin, stop) - at]
+            return None
+
+    def _drop(self, path: str) -> None:
+        known = self._kept.pop(path, None)
+        if known is not None:
+            self._total -= sum(map(len, known.parts.values()))
+
+
+def divide_listing(path: str, found: Sequence[ObjectInfo], *, is_whole: bool) -> dict[str, list[ObjectInfo]]:
+    """What the listing of each directory below `path` gives, by the files below it, which are in order.
+
+    Where these are not all, the directories that the last one is in are left out.
+
+    >>> listed = divide_listing("/t", [ObjectInfo("/t/a/b/c", 1), ObjectInfo("/t/d", 2)], is_whole=True)
+    >>> {folder: [child.name for child in children] for folder, children in listed.items()}
+    {'/t': ['a', 'd'], '/t/a/b': ['c'], '/t/a': ['b']}
+    """
+    listings: dict[str, dict[str, ObjectInfo]] = {path: {}}
+    for info in found:
+        child = info
+        if info.is_dir:
+            listings.setdefault(info.path, {})
+        while child.path.startswith(f"{path}/"):
+            folder = posixpath.dirname(child.path)
+            children = listings.setdefault(folder, {})
+            if child.path in children:
+                break
+            children[child.path] = child
+            child = ObjectInfo(folder, 0, is_dir=True)
+    last = found[-1].path if found and not is_whole else ""
+    return {
+        folder: sorted(children.values(), key=lambda child: child.path)
+        for folder, children in listings.items()
+        if not last.startswith(f"{folder}/")
+    }
+
 
 T = TypeVar("T")
 PAGE = 1_000  # objects that a store lists at once
@@ -21,7 +165,7 @@ PAGE = 1_000  # objects that a store lists at once
 Question: TypeAlias = tuple[Any, ...]
 #: What answers, or raises, the same again.
 Answers: TypeAlias = dict[Question, Callable[[], Any]]
-_MOST_KEPT = 64 << 20  # bytes of documents
+_MOST_DOCUMENTS = 64 << 20  # bytes of documents
 _LARGEST_KEPT = 16 << 20
 
 
@@ -277,7 +421,7 @@ class AheadStore:
         with self._lock:
             self._size += len(data) - len(self._documents.pop(path, b""))
             self._documents[path] = data
-            while self._size > _MOST_KEPT:
+            while self._size > _MOST_DOCUMENTS:
                 self._size -= len(self._documents.popitem(last=False)[1])
 
 
@@ -293,3 +437,113 @@ def _is_listed(answer: Callable[[], Any], path: str) -> bool:
 
 def _raise(error: LakeError) -> None:
     raise error.with_traceback(None)
+
+
+# Many documents that are read one after the other: those that come next are asked for together, in bounded memory.
+
+#: Bytes of documents that are asked for together; as many again may still be kept (see `AheadStore`).
+PIECE_BYTES = 24 << 20
+_UNKNOWN = 192 << 10  # of a document of which no size is recorded
+_LEAST = 16 << 10  # whatever is recorded
+# of data files: what is read of the ends of one, what is read whole, and the ends that are read together
+_END_PIECES, _WHOLE, _ENDS_BYTES = 64 << 10, 1 << 20, 8 << 20
+#: Where a document is, and its size where that is recorded; None for what is not going to be read.
+Place = Callable[[T], tuple[str, int | None] | None]
+
+
+def fetch_along(store: Store, things: Iterable[T], place: Place[T], limit: int = PIECE_BYTES) -> Iterator[T]:
+    """The things in order; before the first of a piece comes, the documents of the whole piece are read together.
+
+    Where a store answers without a network nothing is asked ahead.
+
+    >>> from lakelens.io.memory import MemoryStore
+    >>> list(fetch_along(MemoryStore({}), ["/a", "/b"], lambda path: (path, 10)))
+    ['/a', '/b']
+    """
+    if not getattr(store, "is_far", False):
+        yield from things
+        return
+    for piece in cut_pieces(things, place, limit):
+        fetch(store, documents=[where[0] for where in map(place, piece) if where is not None])
+        yield from piece
+
+
+def fetch_files_along(
+    store: Store, things: Iterable[T], place: Place[T], *, whole: bool = False
+) -> Iterator[T]:
+    """The things in order; before the first of a piece comes, the ends of the piece's data files are read: their footers.
+
+    With `whole` files of at most a megabyte are read whole: their rows are going to be read.
+
+    >>> from lakelens.io.memory import MemoryStore
+    >>> list(fetch_files_along(MemoryStore({}), ["/a", "/b"], lambda path: (path, 10)))
+    ['/a', '/b']
+    """
+    if not getattr(store, "is_far", False):
+        yield from things
+        return
+
+    def weigh(thing: T) -> tuple[str, int | None] | None:
+        where = place(thing)
+        size = _END_PIECES if where is None or not isinstance(where[1], int) else where[1]
+        return (
+            None
+            if where is None
+            else (where[0], size if whole and size <= _WHOLE else min(size, _END_PIECES))
+        )
+
+    for piece in cut_pieces(things, weigh, _ENDS_BYTES):
+        fetch_files(store, [where for where in map(place, piece) if where is not None], whole=whole)
+        yield from piece
+
+
+def fetch_files(store: Store, places: Iterable[tuple[str, int | None]], *, whole: bool = False) -> None:
+    """Read the ends of some data files together, or small ones `whole`; of those without a size that is asked for first."""
+    if not getattr(store, "is_far", False):
+        return
+    known = {path: size for path, size in places if path}
+    unknown = [path for path, size in known.items() if not isinstance(size, int)]
+    fetch(store, infos=unknown)
+    questions: list[tuple[Any, ...]] = []
+    for path, size in known.items():
+        info = None if isinstance(size, int) else _look(store, path)
+        length = size if isinstance(size, int) else 0 if info is None else info.size
+        is_short = whole and 0 < length <= _WHOLE
+        questions += [("info", path)] if isinstance(size, int) else []
+        questions += [("end", path, 0, length, length, info)] if is_short else list_ends(path, length, info)
+    store.fetch(questions)  # type: ignore[attr-defined]
+
+
+def _look(store: Store, path: str) -> ObjectInfo | None:
+    try:
+        return store.info(path)
+    except LakeError:
+        return None
+
+
+def fetch_first(store: Store, things: Iterable[T], place: Place[T]) -> None:
+    """Read the documents of the first piece of some things together; the others are read when they are asked for."""
+    if getattr(store, "is_far", False):
+        for piece in islice(cut_pieces(things, place), 1):
+            fetch(store, documents=[where[0] for where in map(place, piece) if where is not None])
+
+
+def cut_pieces(things: Iterable[T], place: Place[T], limit: int = PIECE_BYTES) -> Iterator[list[T]]:
+    """Things that follow each other, of which the documents have at most `limit` bytes together, or are one.
+
+    >>> list(cut_pieces([300, 300, 500, 900], lambda size: ("/a", size << 10), limit=640 << 10))
+    [[300, 300], [500], [900]]
+    """
+    piece: list[T] = []
+    size = 0
+    for thing in things:
+        where = place(thing)
+        recorded = 0 if where is None else where[1] if isinstance(where[1], int) else _UNKNOWN
+        weight = 0 if where is None else max(recorded, _LEAST)
+        if piece and size + weight > limit:
+            yield piece
+            piece, size = [], 0
+        piece.append(thing)
+        size += weight
+    if piece:
+        yield piece

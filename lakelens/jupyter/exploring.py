@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from lakelens.display import Named
-from lakelens.jupyter.jupyter_server import JupyterServer, find_jupyter_server
+from lakelens.jupyter.jupyter_server import NAME, JupyterServer, find_jupyter_server
 from lakelens.jupyter.local_server import LocalServer, serve_locally
-from lakelens.jupyter.proxy import NAME
 
 if TYPE_CHECKING:
     from lakelens.model.table import Table

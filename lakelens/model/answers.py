@@ -13,19 +13,19 @@ if TYPE_CHECKING:
 
     from lakelens.analysis.check.check import Check
     from lakelens.analysis.diff.diff import Diff
-    from lakelens.analysis.dry_run.plan import Plan
+    from lakelens.analysis.dry_run import Plan
     from lakelens.analysis.explain.explanation import Explanation
     from lakelens.analysis.health.health import Health
     from lakelens.analysis.life.biography import Biography
     from lakelens.analysis.life.rows import RowLife
     from lakelens.analysis.map import Map
-    from lakelens.analysis.skeleton.skeleton import Skeleton
+    from lakelens.analysis.skeleton import Skeleton
     from lakelens.analysis.space.space import Space
-    from lakelens.analysis.trace.trace import Trace
+    from lakelens.analysis.trace import Trace
     from lakelens.jupyter.exploring import Explored
     from lakelens.model.collections import QueryResult
     from lakelens.model.datafile import DataFile
-    from lakelens.model.maintenance.procedure import Procedure
+    from lakelens.model.maintenance import Procedure
     from lakelens.model.table import Table
 
 

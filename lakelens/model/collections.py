@@ -14,7 +14,7 @@ from lakelens.caching import cached_property
 from lakelens.display import Displayable, Interactive
 from lakelens.errors import UnknownName, list_nearest
 from lakelens.model.facts.facts import Fact, Facts, build_rows
-from lakelens.model.facts.vocabulary import Vocabulary
+from lakelens.model.facts.traits import Vocabulary
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from lakelens.display import Displayable
 from lakelens.errors import LakeError, Missing
+from lakelens.model.bytes_view import Explainable, Source
 from lakelens.model.collections import Items, Preview, show_stored, stored
-from lakelens.model.explainable import Explainable, Source
 from lakelens.model.facts.facts import Fact
 from lakelens.model.stats import Bounds, Encoded, Partition
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from lakelens.model.bytes_view import BytesView
     from lakelens.model.deletes import DeleteMatch, DeleteMatches, LiveRows
     from lakelens.model.life.positions import Positions
-    from lakelens.model.predicate import Term
     from lakelens.model.scan.file_table import FileRow
     from lakelens.model.scan.row_groups import RowGroups
+    from lakelens.model.stats import Term
 
 
 def raise_error(error: LakeError, file: DataFile) -> None:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from lakelens.caching import cached_property
 from lakelens.display import Displayable
 from lakelens.errors import LakeError
+from lakelens.model.bytes_view import Explainable
 from lakelens.model.collections import Items
-from lakelens.model.explainable import Explainable
 from lakelens.model.facts.facts import Fact
 from lakelens.model.facts.traits import Figures
 

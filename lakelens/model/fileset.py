@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, overload
 from lakelens.caching import cached_property
 from lakelens.display import Interactive
 from lakelens.errors import visible
+from lakelens.model.bytes_view import Bound
 from lakelens.model.datafile import DataFile
-from lakelens.model.explainable import Bound
 from lakelens.model.scan.arrow_files import ArrowFiles
 from lakelens.model.schema import DataType
 

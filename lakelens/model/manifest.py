@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from lakelens.display import Displayable
 from lakelens.errors import LakeError
+from lakelens.model.bytes_view import Explainable, Source
 from lakelens.model.collections import Items, show_stored, stored
 from lakelens.model.datafile import DataFile
-from lakelens.model.explainable import Explainable, Source
 from lakelens.model.facts.facts import FIELD_SUMMARY, MANIFEST_LIST
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Entries(Items[Entry]):
 
     def to_arrow(self) -> pa.Table:
         """One row for each: `status`, and the columns of `FileSet.to_arrow`; `snapshot_id` is the entry's."""
-        from lakelens.model.facts.metadata_tables import list_entries
+        from lakelens.model.facts.facts import list_entries
         from lakelens.model.fileset import FileColumns
 
         return list_entries(self, FileColumns() if self._list_columns is None else self._list_columns())
@@ -167,7 +167,7 @@ class Manifests(Items[_Manifest]):
 
     def to_arrow(self) -> pa.Table:
         """One row for each, as its manifest list describes it; no manifest is read. `role` is null: a list has it."""
-        from lakelens.model.facts.metadata_tables import list_manifests
+        from lakelens.model.facts.facts import list_manifests
 
         return list_manifests(self, {})
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.display import Displayable, Named
 from lakelens.errors import UnknownName, Unsupported, list_nearest
+from lakelens.model.bytes_view import Explainable, Source
 from lakelens.model.collections import Items, NamedItems, show_stored
-from lakelens.model.explainable import Explainable, Source
 from lakelens.model.facts.facts import Fact
 
 if TYPE_CHECKING:

@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal, Self, overload
 from lakelens.caching import cached_property
 from lakelens.display import Displayable
 from lakelens.errors import LakeError, Missing, UnknownName, list_nearest
+from lakelens.model.bytes_view import Explainable, FoundAgain, Source
 from lakelens.model.collections import Items, NamedItems, show_stored, stored
 from lakelens.model.datafile import IndexFiles, StatisticsFiles
-from lakelens.model.explainable import Explainable, FoundAgain, Source
-from lakelens.model.facts.amounts import Amount
 from lakelens.model.facts.facts import REF, SNAPSHOT, Fact
-from lakelens.model.facts.traits import Figures
-from lakelens.model.facts.vocabulary import UNKNOWN, Vocabulary
+from lakelens.model.facts.traits import UNKNOWN, Amount, Figures, Vocabulary
 from lakelens.model.fileset import FileSet
 from lakelens.model.manifest import ManifestLists, Manifests
 from lakelens.model.schema import PartitionSpec, Schema

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, zip_longest
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from lakelens.display import Displayable
-from lakelens.errors import UnknownName, list_nearest
+from lakelens.display import Displayable, Named
+from lakelens.errors import Corrupt, UnknownName, list_nearest
+from lakelens.model.bytes_view import Explainable, Source
 from lakelens.model.collections import Tabular
-from lakelens.model.explainable import Explainable, Source
 from lakelens.model.facts.facts import Fact, Facts, build_rows
 from lakelens.model.schema import DataType
 
@@ -243,3 +243,130 @@ class RowStats(Explainable, Displayable):
     min_values: Any
     max_values: Any
     null_counts: Sequence[int | None]
+
+
+# A predicate over the rows of a table: comparisons of columns with literals, put together by AND and OR.
+#
+# There is no NOT: it is worked into the comparisons, which hold for a row only when they are true of it (SQL's NULL is
+# not).
+
+Test = Literal[
+    "=",
+    "!=",
+    "<",
+    "<=",
+    ">",
+    ">=",
+    "in",
+    "not in",
+    "is null",
+    "is not null",
+    "starts with",
+    "not starts with",
+    "is nan",
+    "is not nan",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Term(Named):
+    """One comparison: a column and literals.
+
+    `text` is the part of the predicate as it was written; `column` the full name of the column as bounds have it (`st.x`),
+    with its `type` and `field_id`; `values` are literals of that type, as `ColumnBounds.lower` holds them (none for tests of
+    null and NaN). A test that is not exact says less than the text: rows that fail it fail the text, others may.
+    """
+
+    text: str
+    column: str
+    type: DataType
+    test: Test
+    values: tuple[Any, ...] = ()
+    field_id: int | None = None
+    is_exact: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A part that holds for every row, or for none."""
+
+    text: str
+    value: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Parts of which all ("and") or one ("or") must hold."""
+
+    text: str
+    kind: Literal["and", "or"]
+    parts: tuple[Condition, ...]
+
+
+Condition = Term | Constant | Group
+
+
+def list_terms(condition: Condition) -> Iterator[Term]:
+    """The comparisons of a predicate, from left to right.
+
+    >>> number = DataType("int", "int32")
+    >>> one, two = Term("a = 1", "a", number, "=", (1,)), Term("b > 2", "b", number, ">", (2,))
+    >>> [term.column for term in list_terms(Group("a = 1 OR b > 2", "or", (one, two)))]
+    ['a', 'b']
+    """
+    if isinstance(condition, Term):
+        yield condition
+    elif isinstance(condition, Group):
+        for part in condition.parts:
+            yield from list_terms(part)
+
+
+def join_parts(kind: Literal["and", "or"], parts: Sequence[Condition], text: str) -> Condition:
+    """Parts put together; parts of parts of the same kind stand side by side."""
+    flat: list[Condition] = []
+    for part in parts:
+        flat += part.parts if isinstance(part, Group) and part.kind == kind else [part]
+    return flat[0] if len(flat) == 1 else Group(text, kind, tuple(flat))
+
+
+# How a data file divides its bytes: columns, what finds them, what describes them.
+
+#: What a file is made of besides its columns, as `FileDivision.parts` names it.
+PARTS = ("page indexes", "bloom filters", "footers", "padding")
+
+
+@dataclass(frozen=True, slots=True)
+class FileDivision:
+    """The bytes of a file by column and by the parts that are no column's: together they are its `size_bytes`.
+
+    A column is named by its path in the file and by the table's field id where the file has it. `parts` are some of `PARTS`.
+
+    >>> divide(100, {("id", 1): 60, ("b.x", 3): 20}, {"footers": 15}, "/t/a").parts
+    {'footers': 15, 'padding': 5}
+    """
+
+    size_bytes: int
+    columns: Mapping[tuple[str, int | None], int]
+    parts: Mapping[str, int]
+
+
+def divide(
+    size: int,
+    columns: Mapping[tuple[str, int | None], int],
+    parts: Mapping[str, int],
+    path: str,
+    rest: str = "padding",
+) -> FileDivision:
+    """The division of a file of a size; what neither a column nor a part takes is the `rest`.
+
+    Raises `Corrupt` for parts that are longer than the file.
+    """
+    found = sum(columns.values()) + sum(parts.values())
+    if found > size:
+        raise Corrupt(
+            "columns and footer longer than the file", path=path, expected=f"at most {size}", seen=found
+        )
+    filled = {name: length for name, length in parts.items() if length}
+    if found < size:
+        filled[rest] = filled.get(rest, 0) + size - found
+    return FileDivision(size, dict(columns), filled)

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
 from lakelens.display import Displayable, Named
+from lakelens.model.bytes_view import Explainable, Source
 from lakelens.model.collections import Items
-from lakelens.model.explainable import Explainable, Source
 from lakelens.model.facts.facts import Fact
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from lakelens.model.bytes_view import BytesView
     from lakelens.model.datafile import Footer
-    from lakelens.model.space.division import FileDivision
+    from lakelens.model.stats import FileDivision
 
 T = TypeVar("T")
 #: Formats of data files that lakelens knows and whose rows it does not decode, with their names; table formats bring theirs.

@@ -14,11 +14,10 @@ from lakelens.caching import cached_property
 from lakelens.display import Displayable
 from lakelens.errors import LakeError, Missing, find_nearest, say_value
 from lakelens.model.answers import Answers
+from lakelens.model.bytes_view import Explainable, Reopened
 from lakelens.model.collections import Document, stored
 from lakelens.model.driver import Parts
-from lakelens.model.explainable import Explainable, Reopened
-from lakelens.model.facts.traits import Traits
-from lakelens.model.facts.vocabulary import UNKNOWN, Vocabulary
+from lakelens.model.facts.traits import UNKNOWN, Traits, Vocabulary
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.finding import Findings
 from lakelens.model.revision import Default, find_revision

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal, InvalidOperation
 from itertools import islice
-from typing import Any
+from typing import Any, Literal
 
+from lakelens.codecs.paimon.row import count_null_bytes
+from lakelens.codecs.paimon.types import PaimonType
 from lakelens.practice.exercise import Wrong
 
 _MOST = 10_000  # parts of an answer that are looked at
@@ -185,3 +188,217 @@ def read_numbers(answer: Any, what: str) -> list[int] | Wrong:
             return Wrong("", f"expected {what} as a list of whole numbers; {quote(plain)} is none")
         found.append(plain)
     return sorted(found)
+
+
+# Why a value is not what a reader said: what the bytes of a BinaryRow or of an Iceberg bound say about it.
+#
+# A reason names the byte that decides, and the mistake where it is a known one: the sign, the order of bytes, a scale, a
+# length. It leaves the last step to the reader.
+
+_WIDTHS = {"TINYINT": 1, "SMALLINT": 2, "INT": 4, "BIGINT": 8}
+_ELEMENTS = {"BOOLEAN": 1, "TINYINT": 1, "SMALLINT": 2, "INT": 4, "DATE": 4, "TIME": 4, "FLOAT": 4}
+_TEXTS = ("CHAR", "VARCHAR", "BINARY", "VARBINARY")
+
+
+def explain_field(row: bytes, arity: int, place: int, type_: PaimonType, value: Any, given: Any) -> str:
+    """Why a field of a row without its arity has another value than the one given.
+
+    >>> row = bytes.fromhex("0000000000000000 61626300000000 83".replace(" ", ""))
+    >>> explain_field(row, 1, 0, PaimonType("VARCHAR", length=9), "abc", "ab")
+    "you said 'ab', but the length byte 0x83 says 3 bytes"
+    """
+    bit = place + 8
+    where = f"bit {bit % 8} of byte {bit // 8} in the header"
+    if value is None:
+        room = " (the bytes that its slot leads to are only kept free)" if _keeps_room(type_) else ""
+        return f"you said {quote(given)}, but {where} is set: the field is null{room}"
+    if given is None:
+        return f"you said None, but {where} is 0: the field is not null"
+    if (wrong := explain_kind(value, given)) is not None:
+        return wrong
+    start = count_null_bytes(arity) + 8 * place
+    return f"you said {quote(given)}, but {explain_slot(row, start, 8, type_, value, unwrap(given))}"
+
+
+def explain_kind(value: Any, given: Any) -> str | None:
+    """What is said where an answer is of another kind than the value; None where it is of that kind."""
+    return None if is_kind(value, given) else f"expected {name_kind(value)}, not {quote(given)}"
+
+
+def _keeps_room(type_: PaimonType) -> bool:
+    far_decimal = type_.name == "DECIMAL" and (type_.precision or 0) > 18
+    return far_decimal or (type_.name.startswith("TIMESTAMP") and (type_.precision or 0) > 3)
+
+
+def explain_slot(row: bytes, start: int, width: int, type_: PaimonType, value: Any, given: Any) -> str:
+    """What a slot, or an element of an array, says about a value that is not null."""
+    slot, name = row[start : start + width], type_.name
+    if name in _WIDTHS:
+        return explain_integer(slot[: _WIDTHS[name]], "little", given, f"{name} {_at(start)}")
+    if name == "BOOLEAN":
+        return f"the byte {_at(start)} is {_hex(slot[:1])}: 00 is false, 01 is true"
+    if name in ("FLOAT", "DOUBLE"):
+        return explain_float(slot[: 4 if name == "FLOAT" else 8])
+    if name == "DATE":
+        return explain_date(slot[:4], value)
+    if name == "TIME":
+        return f"`{_hex(slot[:4])}` is a little-endian number of milliseconds since midnight"
+    if name in _TEXTS:
+        return _explain_text(row, slot, value, given)
+    if name == "DECIMAL":
+        return _explain_decimal(row, slot, type_, value, given)
+    if name.startswith("TIMESTAMP"):
+        return _explain_timestamp(row, slot, type_, value, given)
+    length, offset = struct.unpack("<ii", slot)
+    return _explain_nested(row[offset : offset + length], offset, type_, value, given)
+
+
+def explain_integer(content: bytes, order: Literal["little", "big"], given: Any, what: str) -> str:
+    """What the bytes of a whole number say.
+
+    >>> explain_integer(bytes.fromhex("ecffffff"), "little", 4294967276, "INT at byte 8")
+    "the highest bit of `ec ff ff ff` is set, in ff: the number is negative (two's complement)"
+    """
+    other: Literal["little", "big"] = "big" if order == "little" else "little"
+    highest = content[-1 if order == "little" else 0]
+    if highest & 0x80 and isinstance(given, int) and given >= 0:
+        return f"the highest bit of `{_hex(content)}` is set, in {highest:02x}: the number is negative (two's complement)"
+    if given in (int.from_bytes(content, other, signed=True), int.from_bytes(content, other)):
+        first = "least" if order == "little" else "most"
+        return f"the first byte of `{_hex(content)}` is the {first} significant one ({order}-endian)"
+    return f"the {what} is `{_hex(content)}`, {order}-endian"
+
+
+def explain_float(content: bytes) -> str:
+    """What the bytes of a floating-point number say."""
+    code = "<f" if len(content) == 4 else "<d"
+    return f"`{_hex(content)}` is an IEEE 754 number of {len(content)} bytes, little-endian: struct.unpack({code!r}, …)"
+
+
+def explain_date(content: bytes, value: Any) -> str:
+    """What the bytes of a date say."""
+    days = int.from_bytes(content, "little", signed=True)
+    return f"`{_hex(content)}` is {days:,} days after 1970-01-01, little-endian"
+
+
+def explain_text(content: bytes, value: Any, given: Any) -> str:
+    """Where a text or bytes begin to differ from what was given.
+
+    >>> explain_text(b"abc", "abc", "abd")
+    'byte 2 of the text is 0x63'
+    """
+    typed = _to_bytes(value, given)
+    noun = "text" if isinstance(value, str) else "value"
+    place = next((i for i, byte in enumerate(content) if typed[i : i + 1] != bytes([byte])), len(content))
+    if place == len(content):
+        return f"the {noun} ends after {len(content)} bytes"
+    return f"byte {place} of the {noun} is 0x{content[place]:02x}"
+
+
+def _to_bytes(value: Any, given: Any) -> bytes:
+    if isinstance(given, str):
+        return given.encode() if isinstance(value, str) else bytes.fromhex(given.removeprefix("0x"))
+    return bytes(given)
+
+
+def _explain_text(row: bytes, slot: bytes, value: Any, given: Any) -> str:
+    typed = len(_to_bytes(value, given))
+    if slot[7] & 0x80:
+        length = slot[7] & 0x7F
+        if typed != length:
+            return f"the length byte 0x{slot[7]:02x} says {length} bytes"
+        return explain_text(slot[:length], value, given)
+    length, offset = struct.unpack("<ii", slot)
+    if typed != length:
+        head = f"the slot's last byte, 0x{slot[7]:02x}, has no high bit, so the text is far"
+        return f"{head}: {length} bytes at offset {offset}"
+    return explain_text(row[offset : offset + length], value, given)
+
+
+def _explain_decimal(row: bytes, slot: bytes, type_: PaimonType, value: Any, given: Any) -> str:
+    scale = type_.scale or 0
+    if (type_.precision or 0) <= 18:
+        return explain_decimal(slot, "little", scale, value, given)
+    length, offset = struct.unpack("<ii", slot)
+    said = explain_decimal(row[offset : offset + length], "big", scale, value, given)
+    return f"with more than 18 digits the slot leads to {length} bytes at offset {offset}, and {said}"
+
+
+def explain_decimal(
+    content: bytes, order: Literal["little", "big"], scale: int, value: Any, given: Any
+) -> str:
+    """What the unscaled number of a decimal says.
+
+    >>> explain_decimal(bytes.fromhex("012c"), "big", 2, Decimal("3.00"), Decimal(300))
+    '300 is the unscaled number: the type puts the point before its last 2 digits'
+    """
+    said = Decimal(str(given))
+    unscaled = int.from_bytes(content, order, signed=True)
+    if said == unscaled:
+        return f"{unscaled} is the unscaled number: the type puts the point before its last {scale} digits"
+    if value < 0 <= said:
+        return f"the highest bit of `{_hex(content)}` is set: the number is negative (two's complement)"
+    return f"`{_hex(content)}` is the unscaled number, {order}-endian, and {scale} of its digits follow the point"
+
+
+def _explain_timestamp(row: bytes, slot: bytes, type_: PaimonType, value: Any, given: Any) -> str:
+    if (type_.precision or 0) <= 3:
+        return f"the slot `{_hex(slot)}` is milliseconds since 1970-01-01 00:00, little-endian"
+    nanos, offset = struct.unpack("<ii", slot)
+    if is_same(value.replace(microsecond=value.microsecond // 1000 * 1000), given):
+        return f"those are the milliseconds: the slot's first four bytes add {nanos:,} nanoseconds"
+    millis = row[offset : offset + 8]
+    head = f"the milliseconds since 1970-01-01 are at offset {offset}, `{_hex(millis)}`"
+    return f"{head}, and the slot's first four bytes add nanoseconds"
+
+
+def _explain_nested(content: bytes, offset: int, type_: PaimonType, value: Any, given: Any) -> str:
+    """What a list, a map or a nested row says: the first element that is wrong."""
+    head = f"in the {len(content)} bytes at offset {offset}"
+    if type_.name == "ROW" and isinstance(given, Mapping | Sequence):
+        typed = [given.get(one.name) for one in type_.fields] if isinstance(given, Mapping) else list(given)
+        for i, (one, part) in enumerate(zip(type_.fields, typed, strict=False)):
+            kept = value[one.name]
+            if not is_same(kept, part):
+                why = explain_field(content, len(type_.fields), i, one.type, kept, part)
+                return f"{head}, a row of its own with a header of its own, `{one.name}` differs: {why}"
+        return f"{head} is a row of {len(type_.fields)} fields"
+    if type_.name == "ARRAY" and type_.element is not None and isinstance(given, Sequence):
+        return f"{head}, {_explain_array(content, type_.element, value, given)}"
+    keys = int.from_bytes(content[:4], "little")
+    return (
+        f"{head}, the first four say that the array of keys has {keys} bytes; the array of values follows it"
+    )
+
+
+def _explain_array(content: bytes, element: PaimonType, value: Sequence[Any], given: Sequence[Any]) -> str:
+    count = len(value)
+    if len(given) != count:
+        return f"`{_hex(content[:4])}` says that the array has {count} elements"
+    place = next(i for i in range(count) if not is_same(value[i], given[i]))
+    bit = f"bit {place} of the null bits"
+    if value[place] is None:
+        return f"{bit}, `{_hex(content[4:8])}`, is set: element {place} is null"
+    if given[place] is None:
+        return f"{bit}, `{_hex(content[4:8])}`, is 0: element {place} is not null"
+    width = _ELEMENTS.get(element.name, 8)
+    start = 4 + (count + 31) // 32 * 4 + place * width
+    said = explain_slot(content, start, width, element, value[place], given[place])
+    return f"element {place} differs: {said}"
+
+
+def _hex(content: bytes) -> str:
+    return content.hex(" ")
+
+
+def _at(start: int) -> str:
+    return f"at byte {start}"
+
+
+def format_answer(value: Any) -> str:
+    """A value as a reader would type it: what a solution shows."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{format_answer(k)}: {format_answer(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(format_answer, value)) + "]"
+    return str(value) if isinstance(value, Decimal | date | datetime | time) else repr(value)

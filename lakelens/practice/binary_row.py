@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+from lakelens.codecs.paimon.row import count_null_bytes
 from lakelens.codecs.paimon.row_slot_spans import spell_type
-from lakelens.codecs.paimon.row_slots import count_null_bytes
 from lakelens.explaining import decode_binary_row
 from lakelens.formats.paimon.manifests.stats import StoredRow
-from lakelens.practice.answers import is_same, read_fields
+from lakelens.practice.answers import explain_field, format_answer, is_same, read_fields
 from lakelens.practice.exercise import Exhibit, Question, Step, Worked, Wrong, dump_bytes
-from lakelens.practice.reasons import explain_field, format_answer
 from lakelens.practice.tables import open_sample
 
 _HINTS = (

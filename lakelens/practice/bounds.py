@@ -7,9 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from lakelens.model.stats import ColumnBounds
-from lakelens.practice.answers import is_same, read_fields
-from lakelens.practice.exercise import Exhibit, Question, Step, Worked, Wrong
-from lakelens.practice.reasons import (
+from lakelens.practice.answers import (
     explain_date,
     explain_decimal,
     explain_float,
@@ -17,7 +15,10 @@ from lakelens.practice.reasons import (
     explain_kind,
     explain_text,
     format_answer,
+    is_same,
+    read_fields,
 )
+from lakelens.practice.exercise import Exhibit, Question, Step, Worked, Wrong
 from lakelens.practice.tables import open_sample
 
 _HINTS = (

@@ -9,9 +9,8 @@ from functools import partial
 from typing import Any
 
 from lakelens.model.datafile import DataFile
-from lakelens.practice.answers import read_numbers
+from lakelens.practice.answers import format_answer, read_numbers
 from lakelens.practice.exercise import Exhibit, Question, Step, Worked, Wrong
-from lakelens.practice.reasons import format_answer
 from lakelens.practice.tables import find_current, open_sample
 
 _MANIFEST_HINTS = (

@@ -23,8 +23,7 @@ import os
 from collections.abc import Iterable
 
 from lakelens.formats.base import Format
-from lakelens.testing.checks import CHECKS, Check
-from lakelens.testing.subject import NotConforming, Subject, find_subjects
+from lakelens.testing.checks import CHECKS, Check, NotConforming, Subject, find_subjects
 
 __all__ = ["CHECKS", "Check", "NotConforming", "Subject", "find_subjects", "run_checks"]
 

@@ -14,11 +14,11 @@ from lakelens.model.table import Table
 from lakelens.views import answers, cards
 from lakelens.views.card.meanings import add_meanings
 from lakelens.views.card.model import Card
-from lakelens.views.cards.evidence import note_elsewhere, note_newer
+from lakelens.views.cards.finding import note_elsewhere, note_newer
 from lakelens.views.describe import describe
 
 if TYPE_CHECKING:
-    from lakelens.views.report.sections import Section
+    from lakelens.views.report import Section
 
 
 def present(thing: Any, detail: int = 1) -> Card:
@@ -33,7 +33,7 @@ def present(thing: Any, detail: int = 1) -> Card:
 
 def present_page(thing: Any, detail: int) -> Sequence[Section]:
     """The sections of a page: the object itself and, for a table, what it is made of."""
-    from lakelens.views.report.sections import make_report
+    from lakelens.views.report import make_report
 
     _load_cards()
     # one list of meanings stands at the end of the page, instead of one in each section

@@ -17,8 +17,7 @@ from lakelens.model.bytes_view import BytesView
 from lakelens.views.card.wording import clean, count, plural, visible
 from lakelens.views.hexdump.html import bytes_style, render_bytes
 from lakelens.views.hexdump.lines import Line
-from lakelens.views.hexdump.model import present_bytes
-from lakelens.views.hexdump.parts import ByteFold, DumpPart, LineGroup
+from lakelens.views.hexdump.model import ByteFold, DumpPart, LineGroup, present_bytes
 from lakelens.widgets.base import StillWidget, read_module, read_style
 
 _MOST = 1024  # bytes: a screen or two of lines

@@ -23,8 +23,15 @@ from lakelens.model.bytes_view import BytesView, is_field
 from lakelens.views.card.wording import clean, visible
 from lakelens.views.hexdump.html import bytes_style, choose_columns, render_bytes
 from lakelens.views.hexdump.lines import Line, format_value, list_tokens
-from lakelens.views.hexdump.model import open_rest, open_structure, present_bytes
-from lakelens.views.hexdump.parts import ByteFold, DumpPart, LineGroup, More
+from lakelens.views.hexdump.model import (
+    ByteFold,
+    DumpPart,
+    LineGroup,
+    More,
+    open_rest,
+    open_structure,
+    present_bytes,
+)
 from lakelens.widgets.base import StillWidget, answer_open, read_module, read_style
 
 Place: TypeAlias = tuple[str, int, int]  # the call that leads to the bytes, first byte, byte after the last

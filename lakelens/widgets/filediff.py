@@ -15,8 +15,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 import traitlets
 
-from lakelens.analysis.diff.diff import Diff
-from lakelens.analysis.diff.level_promotion import Raised
+from lakelens.analysis.diff.diff import Diff, Raised
 from lakelens.errors import LakeError
 from lakelens.model.comparison import sum_known
 from lakelens.model.datafile import DataFile

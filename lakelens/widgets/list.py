@@ -13,7 +13,7 @@ from lakelens.model.fileset import FileSet
 from lakelens.options import display
 from lakelens.views.card.model import Bar, Cell, Column
 from lakelens.views.card.wording import clean, count, format_failure, plural, split_ids
-from lakelens.views.listing.sources import Source, make_source
+from lakelens.views.listing import Source, make_source
 from lakelens.views.render.html import common_style, render_card
 from lakelens.widgets.base import StillWidget, read_module, read_style
 

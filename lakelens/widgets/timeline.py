@@ -23,16 +23,16 @@ from lakelens.views.card.model import Card, Cell, Fact
 from lakelens.views.card.wording import clean, format_failure
 from lakelens.views.cards.snapshot import list_facts
 from lakelens.views.render.html import common_style, draw, render_card
-from lakelens.views.timeline.json import write_view
-from lakelens.views.timeline.layout import Layout, lay_out
-from lakelens.views.timeline.selection import (
+from lakelens.views.timeline.json import (
     describe_choice,
     describe_mark,
     describe_pause,
     find_path,
     format_code,
     list_dimmed,
+    write_view,
 )
+from lakelens.views.timeline.layout import Layout, lay_out
 from lakelens.views.timeline.wording import describe_rewrite
 from lakelens.widgets.base import StillWidget, read_module, read_style
 

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from lakelens.analysis.diff.diff import Diff, count_by_partition
-from lakelens.analysis.diff.documents import diff_json
-from lakelens.analysis.diff.fields import diff_schemas
+from lakelens.analysis.diff.documents import diff_json, diff_schemas
 from lakelens.model.schema import DataType, Field, Schema
 from lakelens.model.stats import Partition
 from tests.support.fakes import FakeFile, FakeSnapshot, FakeTable

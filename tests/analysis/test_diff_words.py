@@ -8,7 +8,7 @@ import pytest
 
 from lakelens.analysis.diff.diff import Diff
 from lakelens.analysis.diff.diff_summary import format_rows, relate_snapshots
-from lakelens.analysis.diff.fields import diff_partitioning
+from lakelens.analysis.diff.documents import diff_partitioning
 from lakelens.model.schema import PartitionField, PartitionSpec
 from lakelens.model.table import Table
 from tests.support.iceberg_lakes import find_lakes

@@ -13,14 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lakelens as ll
-from lakelens.analysis.timeline.folds import Item, fold_marks
-from lakelens.analysis.timeline.marks import trace_history
-from lakelens.analysis.timeline.row_counts import Commit, RowCount, count_rows
-from lakelens.analysis.timeline.statements import group_statements
-from lakelens.analysis.timeline.timeline import Mark, Timeline
+from lakelens.analysis.timeline.marks import Item, fold_marks, trace_history
+from lakelens.analysis.timeline.timeline import Commit, Mark, RowCount, Timeline, count_rows, group_statements
 from lakelens.errors import Unsupported
-from lakelens.model.facts.amounts import Amount
-from lakelens.model.facts.traits import Figures
+from lakelens.model.facts.traits import Amount, Figures
 from lakelens.model.snapshot import Snapshot
 from lakelens.opening import open_table
 from tests.support import LAKES, growth

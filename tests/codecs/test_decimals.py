@@ -21,19 +21,19 @@ from lakelens.codecs.iceberg.transforms import Transform
 from lakelens.codecs.iceberg.types import IcebergType
 from lakelens.codecs.iceberg.value import decode_value
 from lakelens.codecs.iceberg.value_json import parse_json_value
+from lakelens.codecs.orc.footer import OrcTail
 from lakelens.codecs.orc.statistics import list_leaves, read_statistics
-from lakelens.codecs.orc.tail import OrcTail
 from lakelens.codecs.paimon.row import decode_binary_row
 from lakelens.codecs.paimon.row_hash import encode_row
 from lakelens.codecs.paimon.types import PaimonField, PaimonType
 from lakelens.codecs.parquet.thrift_schema import decode_statistic
-from lakelens.codecs.variant.value import Variant
+from lakelens.codecs.variant import Variant
 from lakelens.formats.iceberg.metadata.partitions import convert_stored
 from lakelens.formats.paimon.life.merge import PaimonMerge
 from lakelens.formats.paimon.manifests.index_proofs import decode_key
-from lakelens.formats.paimon.metadata.partition_path import format_float, format_value
+from lakelens.formats.paimon.metadata.partitions import format_float, format_value
 from lakelens.formats.paimon.metadata.schema import PaimonSchema
-from lakelens.formats.paimon.metadata.type_promotion import find_promotion
+from lakelens.formats.paimon.metadata.types import find_promotion
 from lakelens.formats.paimon.refs import parse_duration
 from lakelens.model.life.merging import Record
 from lakelens.model.schema import DataType

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakelens.codecs.magic import Sniffed, sniff
+from lakelens.codecs.kinds import Sniffed, sniff
 
 TABLE = pa.table({"a": [1]})
 

@@ -15,8 +15,7 @@ from lakelens.explorer.render import render_page
 from lakelens.model.snapshot import Ref, Refs
 from lakelens.options import display
 from lakelens.views.card.model import Target
-from lakelens.views.listing.pairs import PairSource
-from lakelens.views.listing.sources import FileSource, make_source
+from lakelens.views.listing import FileSource, PairSource, make_source
 from tests.explorer.reading import Reader, find_grid, list_listings, read_column, read_text
 
 HERE = Place(("t",), "7", "refs")

@@ -11,8 +11,7 @@ from lakelens.explorer.explorer import Visit
 from lakelens.explorer.pages.manifests import make_entries
 from lakelens.explorer.place import Place
 from lakelens.explorer.shelf import Shelf
-from lakelens.views.listing.entries import EntrySource
-from lakelens.views.listing.sources import ItemSource
+from lakelens.views.listing import EntrySource, ItemSource
 from tests.explorer.reading import Reader, find_grid, list_links, list_listings, read_column, read_text
 
 SAMPLES = (

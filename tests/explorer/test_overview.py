@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import lakelens as ll
-from lakelens.analysis.timeline.statements import group_statements
+from lakelens.analysis.timeline.timeline import group_statements
 from lakelens.explorer.assets import read_assets
 from lakelens.explorer.explorer import Explorer
 from lakelens.explorer.page import Figure, Figures, Listing, Page, Redirect, Section

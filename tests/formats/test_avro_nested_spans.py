@@ -18,7 +18,7 @@ from lakelens.errors import Corrupt, LakeError, Missing
 from lakelens.formats.iceberg.explain.nested import nested_for_metadata as nest_iceberg
 from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
 from lakelens.formats.iceberg.table import IcebergTable
-from lakelens.formats.paimon.explain.nested import nested_for_metadata as nest_paimon
+from lakelens.formats.paimon.explain import nested_for_metadata as nest_paimon
 from lakelens.formats.paimon.manifests.manifest import PaimonManifest, PaimonManifestList
 from lakelens.formats.paimon.table import PaimonTable
 from tests.support import iceberg_lakes, paimon_lakes

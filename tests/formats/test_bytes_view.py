@@ -14,7 +14,7 @@ import pytest
 
 import lakelens as ll
 from lakelens.errors import LakeError, Missing
-from lakelens.formats.explain import stored as stored_bytes
+from lakelens.formats import stored as stored_bytes
 from lakelens.model.bytes_view import BytesView
 from tests.support import LAKES
 from tests.support.explained_objects import ANY, Explained, assert_stored, list_objects

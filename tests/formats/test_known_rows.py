@@ -9,7 +9,7 @@ from typing import Any
 import lakelens as ll
 from lakelens.formats.iceberg.figures import read_figures
 from lakelens.model.deletes import LiveRows
-from lakelens.model.facts.amounts import Amount
+from lakelens.model.facts.traits import Amount
 from lakelens.model.snapshot import Snapshot
 from tests.support import LAKES, iceberg_lakes, paimon_lakes
 

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 import lakelens as ll
 from lakelens.formats.iceberg.scan.placement import IcebergPlacement
 from lakelens.model.arrow import arrow_type, to_array
-from lakelens.model.predicate import Term, Test
 from lakelens.model.scan.placement import open_placement
 from lakelens.model.scan.ranges import Ranges, judge
 from lakelens.model.schema import DataType, PartitionField
+from lakelens.model.stats import Term, Test
 from tests.support import LAKES
 from tests.support.planned import list_lakes
 from tests.support.stored_rows import list_columns, read_rows

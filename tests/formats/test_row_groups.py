@@ -19,16 +19,16 @@ from hypothesis import strategies as st
 
 from lakelens.codecs.parquet.footer import decode_footer
 from lakelens.errors import LakeError
-from lakelens.formats.explain.stored import StoredOctets
-from lakelens.formats.row_groups.columns import TableColumn
-from lakelens.formats.row_groups.parquet import ParquetRowGroups
+from lakelens.formats.row_groups.opening import ParquetRowGroups
+from lakelens.formats.row_groups.values import TableColumn
+from lakelens.formats.stored import StoredOctets
 from lakelens.io.memory import MemoryStore
 from lakelens.model.arrow import arrow_type, to_array
 from lakelens.model.datafile import DataFile
-from lakelens.model.predicate import Term
 from lakelens.model.scan.ranges import judge
 from lakelens.model.scan.row_groups import RowGroups
 from lakelens.model.schema import DataType
+from lakelens.model.stats import Term
 from lakelens.opening import open_table
 from tests.support import LAKES
 

@@ -9,9 +9,8 @@ import pytest
 
 from lakelens.errors import AccessDenied, Missing
 from lakelens.io.local import LocalStore
-from lakelens.io.memory import MemoryStore
+from lakelens.io.memory import MemoryStore, SnapshotStore
 from lakelens.io.remote.store import FsspecStore
-from lakelens.io.snapshot_store import SnapshotStore
 from lakelens.io.store import ObjectInfo, walk
 
 

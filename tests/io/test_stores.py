@@ -15,11 +15,10 @@ import pytest
 from lakelens import options
 from lakelens.errors import AccessDenied, LakeError, Missing
 from lakelens.io.border import EnclosedStore
-from lakelens.io.handle import StoreFile
 from lakelens.io.local import LocalStore, open_source
 from lakelens.io.memory import MemoryStore
 from lakelens.io.remote.store import FsspecStore, open_filesystem
-from lakelens.io.store import Store, find_info, list_names, walk
+from lakelens.io.store import Store, StoreFile, find_info, list_names, walk
 from lakelens.io.tracing import TracingStore
 from tests.support.far import Weather, make_static, serve
 

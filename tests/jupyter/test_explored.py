@@ -192,15 +192,15 @@ def test_a_server_without_the_explorer_or_without_a_proxy(running: type[Asked], 
 def test_the_proxy_starts_the_command_line_on_a_private_socket(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from lakelens.jupyter import proxy
+    from lakelens.jupyter import jupyter_server
 
-    monkeypatch.setattr(proxy, "find_root", lambda: "/home/{ada}")
-    command = proxy.make_command("/tmp/x/socket", 0)
+    monkeypatch.setattr(jupyter_server, "find_root", lambda: "/home/{ada}")
+    command = jupyter_server.make_command("/tmp/x/socket", 0)
     assert [part.format() for part in command][3:] == (
         ["serve", "/home/{ada}", "--proxied", "--no-browser", "--unix-socket", "/tmp/x/socket"]
     )
     monkeypatch.delattr("socket.AF_UNIX")
-    at_port = proxy.describe_server()
+    at_port = jupyter_server.describe_server()
     token = at_port["environment"]["LAKELENS_TOKEN"]
     assert len(token) >= 20 and at_port["request_headers_override"] == {"x-lakelens-token": token}
-    assert "unix_socket" not in at_port and proxy.make_command("", 8123)[-2:] == ["--port", "8123"]
+    assert "unix_socket" not in at_port and jupyter_server.make_command("", 8123)[-2:] == ["--port", "8123"]

@@ -248,7 +248,7 @@ def test_a_listing_ends_by_its_names_and_by_time(monkeypatch: pytest.MonkeyPatch
 
 
 def test_an_answer_of_a_bucket_that_is_larger_than_any_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lakelens.io.remote.sessions.LARGEST_PAGE", 1 << 16)
+    monkeypatch.setattr("lakelens.io.remote.options.LARGEST_PAGE", 1 << 16)
     with (
         serve(send(lambda: itertools.repeat(b" " * 4_096))) as hostile,
         pytest.raises(LakeError, match="at most 65,536"),

@@ -11,7 +11,7 @@ import pytest
 
 from lakelens import options
 from lakelens.errors import AccessDenied
-from lakelens.io.pieces import PIECE_BYTES, cut_pieces
+from lakelens.io.ahead import PIECE_BYTES, cut_pieces
 from lakelens.io.store import walk
 from lakelens.io.tracing import TracingStore
 from lakelens.model.scan import scan_to_arrow

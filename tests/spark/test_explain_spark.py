@@ -21,7 +21,7 @@ import pytest
 import lakelens as ll
 from lakelens.analysis.explain.explanation import Explanation
 from lakelens.model.datafile import DataFile
-from lakelens.model.predicate import Term, list_terms
+from lakelens.model.stats import Term, list_terms
 from tests.support import LAKES
 from tests.support.predicates import Predicate
 from tests.support.refereed import State

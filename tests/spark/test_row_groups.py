@@ -11,8 +11,8 @@ import pytest
 from pyarrow import orc
 
 import lakelens as ll
-from lakelens.model.predicate import Term
 from lakelens.model.scan.ranges import judge
+from lakelens.model.stats import Term
 
 ROWS = 20_000
 COLUMNS = {

@@ -10,7 +10,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 import lakelens as ll
-from lakelens.analysis.trace.trace import Trace
+from lakelens.analysis.trace import Trace
 from lakelens.io.relocation import split_location
 from lakelens.spark import locate
 from lakelens.views.cards.trace import format_sentence

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from lakelens.codecs.paimon.types import PaimonField, PaimonType
-from lakelens.codecs.variant.value import Variant
+from lakelens.codecs.variant import Variant
 
 EXACT = Context(prec=100)
 EPOCH = dt.datetime(1970, 1, 1)

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from lakelens.model.predicate import Condition, Constant, Group, Term
+from lakelens.model.stats import Condition, Constant, Group, Term
 
 
 def evaluate(condition: Condition, row: Mapping[str, Any]) -> bool:

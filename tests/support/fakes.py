@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from lakelens.analysis.diff.diff import Diff, ManifestChanges, PartitionChange
-from lakelens.analysis.diff.documents import JsonChange
-from lakelens.analysis.diff.fields import SchemaChange
+from lakelens.analysis.diff.documents import JsonChange, SchemaChange
 from lakelens.analysis.tree import StorageTree
 from lakelens.model.collections import Document, Preview
 from lakelens.model.comparison import count_by_content

@@ -7,8 +7,8 @@ from decimal import Decimal
 from typing import Any
 
 from lakelens.codecs.paimon.types import PaimonField, PaimonType
-from lakelens.codecs.variant.value import Variant
-from lakelens.formats.paimon.metadata.partition_path import format_value
+from lakelens.codecs.variant import Variant
+from lakelens.formats.paimon.metadata.partitions import format_value
 from lakelens.formats.paimon.table import PaimonTable
 from lakelens.opening import open_table
 from tests.support import LAKES

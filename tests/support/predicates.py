@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from lakelens.model.arrow import arrow_type, to_array
-from lakelens.model.predicate import Condition, Constant, Group, Term
 from lakelens.model.schema import DataType
+from lakelens.model.stats import Condition, Constant, Group, Term
 from tests.support.stored_rows import Column
 
 _TESTS = ("=", "!=", "<", "<=", ">", ">=")

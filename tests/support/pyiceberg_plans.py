@@ -7,7 +7,7 @@ from functools import reduce
 from typing import Any
 from uuid import UUID
 
-from lakelens.model.predicate import Condition, Constant, Group, Term
+from lakelens.model.stats import Condition, Constant, Group, Term
 
 
 class Unsaid(Exception):

@@ -14,8 +14,7 @@ from lakelens.errors import Corrupt
 from lakelens.model.bytes_view import BytesView
 from lakelens.options import display
 from lakelens.views.hexdump.html import bytes_style
-from lakelens.views.hexdump.model import present_bytes
-from lakelens.views.hexdump.parts import ByteFold, LineGroup, More, list_lines
+from lakelens.views.hexdump.model import ByteFold, LineGroup, More, list_lines, present_bytes
 from lakelens.views.render.html import render_card, render_page
 from lakelens.views.render.text import render_text
 from tests.views.test_hostile import HOSTILE

@@ -16,11 +16,10 @@ import pytest
 import lakelens as ll
 from lakelens.analysis.map import Map
 from lakelens.errors import LakeError, Missing
-from lakelens.model.map.boxes import WORDS, Box
+from lakelens.model.charts import WORDS, Box
 from lakelens.views.card.wording import visible
-from lakelens.views.map.marks import RIGHT, list_lines
-from lakelens.views.map.metrics import fit, fit_name, measure, wrap
-from lakelens.views.map.svg import LEAST, render_map
+from lakelens.views.map.drawing import LEAST, render_map
+from lakelens.views.map.marks import RIGHT, fit, fit_name, list_lines, measure, wrap
 from tests.support.growth import grow_iceberg
 from tests.support.view_lakes import PATHS, name_lake, open_lake
 

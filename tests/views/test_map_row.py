@@ -12,12 +12,12 @@ import pytest
 import lakelens as ll
 from lakelens.codecs.paimon.row import BinaryRow
 from lakelens.formats.paimon.manifests.stats import StoredRow
-from lakelens.model.map.row import MOST_BOXES, MOST_BYTES, RowMap
+from lakelens.model.charts import MOST_BOXES, MOST_BYTES, RowMap
 from lakelens.practice.binary_row import ROWS, SPARE, read_row
-from lakelens.practice.octets import be4, le4, pad8
-from lakelens.views.map.metrics import measure
+from lakelens.practice.encodings import be4, le4, pad8
+from lakelens.views.map.drawing import LEAST
+from lakelens.views.map.marks import measure
 from lakelens.views.map.row import describe_row
-from lakelens.views.map.svg import LEAST
 
 SVG = "{http://www.w3.org/2000/svg}"
 EVIL = "<script>alert(1)</script>&\x1b[31m\u202e\ufffe" + "x" * 100

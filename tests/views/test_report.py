@@ -20,8 +20,7 @@ from lakelens.options import display
 from lakelens.views.card.model import Grid, Picture
 from lakelens.views.present import present_page
 from lakelens.views.render.html import render_page
-from lakelens.views.report.parts import SIZES, list_parts
-from lakelens.views.report.sections import Section
+from lakelens.views.report import SIZES, Section, list_parts
 from tests.support import LAKES
 
 MOST = 1_000_000
@@ -199,7 +198,7 @@ def test_the_page_says_what_it_left_out(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_long_history_is_not_walked_for_the_tree(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lakelens.views.report.parts._MOST_WALKED", 2)
+    monkeypatch.setattr("lakelens.views.report._MOST_WALKED", 2)
     sections = present_page(open_lake("spark/iceberg/v2-merge-on-read"), 2)
     tree = find_section(sections, "Storage tree")
     assert tree.answer.startswith("left out")

@@ -15,7 +15,7 @@ from lakelens.model.snapshot import Snapshot
 from lakelens.opening import open_table
 from lakelens.views.card import wording
 from lakelens.views.card.model import Card, Grid
-from lakelens.views.listing.sources import make_source
+from lakelens.views.listing import make_source
 from lakelens.views.present import present
 from tests.support import LAKES
 

@@ -16,8 +16,7 @@ import lakelens as ll
 from lakelens.options import display
 from lakelens.views.card.model import Card, Cell, Column, Grid
 from lakelens.views.present import present
-from lakelens.views.render.terminal import print_on
-from lakelens.views.render.terminal_list import print_rows
+from lakelens.views.render.terminal import print_on, print_rows
 from tests.support.fakes import FakeTable, list_objects
 from tests.support.unpacked import unpack_samples
 from tests.views.test_cards import count_words, list_texts

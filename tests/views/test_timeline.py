@@ -17,18 +17,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lakelens as ll
-from lakelens.analysis.timeline.row_counts import RowCount
-from lakelens.analysis.timeline.timeline import Flag, Lane, Mark, Timeline
+from lakelens.analysis.timeline.timeline import Flag, Lane, Mark, RowCount, Timeline
 from lakelens.model.facts.traits import Figures
 from lakelens.model.table import Table
 from lakelens.options import display
 from lakelens.views.present import present
-from lakelens.views.timeline.json import write_view
+from lakelens.views.timeline.json import find_path, write_view
 from lakelens.views.timeline.layout import LEFT, WIDTH, lay_out
-from lakelens.views.timeline.legend import describe_cuts
-from lakelens.views.timeline.selection import find_path
-from lakelens.views.timeline.shapes import draw_timeline
-from lakelens.views.timeline.svg import render_picture
+from lakelens.views.timeline.picture import describe_cuts, draw_timeline, render_picture
 from lakelens.views.timeline.terminal import draw_history
 from lakelens.views.timeline.wording import describe_history
 from tests.support import LAKES, growth

@@ -10,10 +10,8 @@ from pathlib import Path
 import pytest
 
 import lakelens as ll
-from lakelens.analysis.diff.documents import JsonChange
-from lakelens.analysis.diff.fields import SchemaChange
-from lakelens.analysis.trace.listing import ListingChange, Stamp, TableState
-from lakelens.analysis.trace.trace import TableTrace, Trace, TracedFile
+from lakelens.analysis.diff.documents import JsonChange, SchemaChange
+from lakelens.analysis.trace import ListingChange, Stamp, TableState, TableTrace, Trace, TracedFile
 from lakelens.options import display
 from lakelens.views.card.model import Grid
 from lakelens.views.cards.trace import format_changes

@@ -14,33 +14,31 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from lakelens.analysis.explain.literals import (
+from lakelens.analysis.explain.sql import (
     NoValue,
     Point,
-    cut_fraction,
-    is_nan,
-    place_literal,
-    read_moment,
-    read_number,
-    settle,
-)
-from lakelens.analysis.explain.sql import (
     balance,
+    cut_fraction,
     cut_text,
     describe_place,
     describe_syntax,
     find_place,
     is_column,
+    is_nan,
     is_null,
     load_dialect,
+    place_literal,
+    read_moment,
+    read_number,
+    settle,
     show_sql,
     split_pattern,
     unwrap,
 )
 from lakelens.caching import cached_property
 from lakelens.errors import LakeError, Missing, list_nearest
-from lakelens.model.predicate import Condition, Constant, Term, Test, join_parts
 from lakelens.model.schema import Field, Schema
+from lakelens.model.stats import Condition, Constant, Term, Test, join_parts
 
 if TYPE_CHECKING:
     from sqlglot import exp

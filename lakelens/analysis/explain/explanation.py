@@ -7,13 +7,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lakelens.analysis.explain.conditions import parse_condition
-from lakelens.analysis.explain.file_facts import FileFacts
-from lakelens.analysis.explain.files import judge_files, list_leaves
-from lakelens.analysis.explain.indexes import try_indexes
+from lakelens.analysis.explain.files import FileFacts, judge_files, list_leaves
 from lakelens.analysis.explain.items import Share, build_items, describe_range, group_kept, group_skipped
 from lakelens.analysis.explain.judgement import ANSWERS, Judgement, Level, count_reasons
-from lakelens.analysis.explain.manifests import judge_manifests
-from lakelens.analysis.explain.row_groups import FileGroups, count_groups, judge_groups
+from lakelens.analysis.explain.levels import (
+    FileGroups,
+    count_groups,
+    judge_groups,
+    judge_manifests,
+    try_indexes,
+)
 from lakelens.analysis.explain.tasks import Tasks, plan_tasks
 from lakelens.caching import cached_property
 from lakelens.display import Displayable
@@ -23,10 +26,10 @@ from lakelens.model.comparison import sum_known
 from lakelens.model.datafile import DataFile
 from lakelens.model.fileset import FileSet, defer
 from lakelens.model.manifest import Manifest
-from lakelens.model.predicate import Condition, Group, Term, list_terms
 from lakelens.model.scan.placement import open_placement
 from lakelens.model.schema import Schema
 from lakelens.model.snapshot import Snapshot
+from lakelens.model.stats import Condition, Group, Term, list_terms
 from lakelens.model.storage import Reads
 from lakelens.model.table import Table
 

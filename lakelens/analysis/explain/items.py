@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lakelens.analysis.explain.explanation import Explanation
-    from lakelens.model.predicate import Condition
+    from lakelens.model.stats import Condition
 
 _MOST_TEXT = 400
 _MOST_PROOFS = 8  # of a part with many comparisons the first ones are shown

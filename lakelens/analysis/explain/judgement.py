@@ -13,8 +13,8 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from lakelens.display import Named
-from lakelens.model.predicate import Condition, Constant, Group, Term, list_terms
 from lakelens.model.scan.ranges import Ranges, judge
+from lakelens.model.stats import Condition, Constant, Group, Term, list_terms
 
 if TYPE_CHECKING:
     import numpy as np

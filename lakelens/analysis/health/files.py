@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from lakelens.model.facts.amounts import format_size
+from lakelens.model.facts.traits import format_size
 from lakelens.model.health.figures import sum_groups
 from lakelens.model.health.measure import Limit, Measure, count
 

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from lakelens.analysis.life.events import Event, Events, LiveOnLine, describe_added, sort_events
-from lakelens.analysis.life.past import Past
-from lakelens.analysis.life.sightings import (
+from lakelens.analysis.life.past import (
+    Past,
     Presence,
     Sighting,
     choose_paths,

@@ -15,8 +15,7 @@ from lakelens.model.facts.facts import Fact
 from lakelens.model.life.living import Living
 
 if TYPE_CHECKING:
-    from lakelens.analysis.life.past import Line, Past
-    from lakelens.analysis.life.sightings import Presence, Sighting
+    from lakelens.analysis.life.past import Line, Past, Presence, Sighting
     from lakelens.model.datafile import DataFile
     from lakelens.model.life.living import FileDeletes
     from lakelens.model.snapshot import Snapshot

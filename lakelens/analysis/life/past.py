@@ -7,19 +7,28 @@ lines     places of states, the oldest first; `before` is the state that a branc
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import posixpath
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lakelens.caching import cached_property
+from lakelens.errors import LakeError, Missing, list_nearest, say_value
+from lakelens.model.arrow import text_array
 from lakelens.model.check.ledger import Ledger
 from lakelens.model.check.references import Keeper, Referring
 from lakelens.model.check.survey import State, Survey
 from lakelens.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from lakelens.model.datafile import DataFile
     from lakelens.model.table import Table
+
 
 _MAIN = "main"
 _NEVER = datetime.min.replace(tzinfo=UTC)
@@ -213,3 +222,242 @@ def _identify(keeper: Keeper) -> tuple[object, ...]:
 def _order(snapshot: Snapshot) -> tuple[datetime, int, int]:
     at = snapshot.committed_at or _NEVER
     return (at, snapshot.sequence_number or 0, snapshot.id or 0)
+
+
+# Where some files are: in which states, by which entry of which manifest. Each manifest is read once, by column.
+#
+#     keys       a file under one level (Paimon) and one offset (a vector in a Puffin file)
+#     net        for each key and state the weights of its entries: the state has the file where they add up to more than 0
+#     entries    for each key and state the last entry that says that the file is there
+#
+# The weights are those of `analysis.check.holdings`: 1 where an entry adds a file, -1 where a Paimon entry takes one away,
+# 0 for an Iceberg entry that says which commit removed one.
+
+_LIVE = ("ADDED", "EXISTING", "ADD")
+_PLAIN = ("path", "recorded_path", "manifest", "status", "content", "snapshot_id", "level", "first_row_id")
+_MOST_NAMES = 2_000
+_FIRST_LETTERS = 6
+
+Choose = Callable[["pa.Array", "dict[str, pa.Array]"], "pa.Array"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """One entry of a file: the manifest by number, the entry's place there, and what it says."""
+
+    manifest: int
+    entry: int
+    path: str
+    recorded_path: str | None
+    status: str
+    content: str
+    snapshot_id: int | None
+    level: int | None
+    first_row_id: int | None
+    offset: int | None
+
+    @property
+    def weight(self) -> int:
+        """How the entry counts."""
+        return 1 if self.status in _LIVE else -1 if self.status == "DELETE" else 0
+
+    @property
+    def key(self) -> tuple[str, int | None, int | None]:
+        """Which file it is of."""
+        return (self.path, self.level, self.offset)
+
+
+def find_sightings(past: Past, choose: Choose) -> list[Sighting]:
+    """The entries that are chosen by their paths, in the order of the manifests; all entries are read, by column."""
+    import pyarrow.compute as pc
+
+    survey, found = past.survey, list[Sighting]()
+    numbers = {manifest.path: number for number, manifest in enumerate(survey.manifests)}
+    counted = dict.fromkeys(numbers.values(), 0)
+    for batch in survey.read_batches((*_PLAIN, "content_offset")):
+        plain = batch.plain
+        mask = pc.fill_null(choose(plain["path"], plain), False)
+        rows = pc.indices_nonzero(mask)
+        hits = rows.to_pylist()
+        places = _count_places(plain["manifest"], hits, numbers, counted)
+        columns = {name: plain[name].take(rows).to_pylist() for name in _PLAIN if plain.get(name) is not None}
+        offsets = plain.get("content_offset")
+        columns["offset"] = [None] * len(hits) if offsets is None else offsets.take(rows).to_pylist()
+        for row, place in enumerate(places):
+            values = {name: column[row] for name, column in columns.items() if name != "manifest"}
+            for name in ("recorded_path", "snapshot_id", "level", "first_row_id"):
+                values.setdefault(name, None)
+            found.append(Sighting(numbers[columns["manifest"][row]], place, **values))
+    return found
+
+
+def _count_places(
+    manifests: pa.Array, hits: Sequence[int], numbers: dict[str, int], counted: dict[int, int]
+) -> list[int]:
+    """The places of some rows in their manifests; `counted` goes on from batch to batch."""
+    import numpy as np
+
+    encoded = manifests.dictionary_encode()
+    codes = encoded.indices.to_numpy()
+    known = [numbers[path] for path in encoded.dictionary.to_pylist()]
+    found = [0] * len(hits)
+    sizes = np.bincount(codes, minlength=len(known)).tolist()
+    for code, number in enumerate(known):
+        rows = np.flatnonzero(codes == code) if len(known) > 1 and len(hits) else None
+        for row, hit in enumerate(hits):
+            if codes[hit] == code:
+                found[row] = counted[number] + (hit if rows is None else int(np.searchsorted(rows, hit)))
+        counted[number] += sizes[code]
+    return found
+
+
+def choose_paths(paths: Iterable[str]) -> Choose:
+    """Chooses entries by whole paths."""
+
+    wanted = text_array(list(paths))
+
+    def choose(column: pa.Array, plain: dict[str, pa.Array]) -> pa.Array:
+        import pyarrow.compute as pc
+
+        return pc.is_in(column, value_set=wanted)
+
+    return choose
+
+
+def find_named(past: Past, name: str) -> list[Sighting]:
+    """The entries of the one file that a path or a name means. Raises `Missing`, and `LakeError` where it means several."""
+    (base,) = text_array([posixpath.basename(name.rstrip("/"))]).to_pylist()
+
+    def choose(column: pa.Array, plain: dict[str, pa.Array]) -> pa.Array:
+        import pyarrow.compute as pc
+
+        return pc.or_kleene(pc.ends_with(column, "/" + base), pc.equal(column, base))
+
+    found = find_sightings(past, choose) if base else []
+    root = past.table.location.rstrip("/") + "/"
+    whole = name if name.startswith(root) else root + name.lstrip("/")
+    for fits in (
+        lambda one: name in (one.path, one.recorded_path),
+        lambda one: one.path == whole,
+        lambda one: one.path.endswith("/" + name.lstrip("/")),
+    ):
+        chosen = [one for one in found if fits(one)]
+        if chosen:
+            break
+    else:
+        raise Missing(
+            f"no state of {past.table.name} has a file {say_value(name)}",
+            path=root[:-1],
+            hint=_advise(past, base),
+        )
+    paths = sorted({one.path for one in chosen})
+    if len(paths) > 1:
+        raise LakeError(
+            f"{say_value(name)} is the name of {len(paths):,} files",
+            path=root[:-1],
+            hint=f"one of {', '.join(paths[:5])}",
+        )
+    return chosen
+
+
+def _advise(past: Past, base: str) -> str:
+    """The nearest names of files, of those that begin alike; else where to look."""
+    import pyarrow.compute as pc
+
+    alike: dict[str, None] = {}
+    some: dict[str, None] = {}
+    for batch in past.survey.read_batches(("path", "manifest")):
+        paths = batch.plain["path"]
+        names = (
+            pc.utf8_replace_slice(paths, 0, 0, "")
+            if not len(paths)
+            else pc.replace_substring_regex(paths, r"^.*/", "")
+        )
+        near = names.filter(pc.starts_with(names, base[:_FIRST_LETTERS])) if base else names
+        alike |= dict.fromkeys(near[: _MOST_NAMES - len(alike)].to_pylist())
+        some |= dict.fromkeys(names[: max(0, 5 - len(some))].to_pylist())
+    if not (alike or some):
+        return "it has no files"
+    inside = [known for known in alike if base in known]
+    if base and inside:
+        return f"did you mean {' or '.join(inside[:3])}?"
+    return list_nearest(base, alike or some)
+
+
+class Presence:
+    """In which states some files are, by their entries."""
+
+    def __init__(self, past: Past, sightings: Sequence[Sighting]) -> None:
+        import numpy as np
+
+        self.past = past
+        self.sightings = sightings
+        self.keys = list(dict.fromkeys(one.key for one in sightings))
+        numbers = {key: number for number, key in enumerate(self.keys)}
+        shape = (len(self.keys), len(past.states))
+        self._net: NDArray[np.int16] = np.zeros(shape, np.int16)
+        self._last: NDArray[np.int32] = np.full(shape, -1, np.int32)
+        holders = past.survey.holders
+        for row, one in enumerate(sightings):
+            if one.weight:
+                places = np.fromiter(holders[one.manifest], np.int64, len(holders[one.manifest]))
+                self._net[numbers[one.key], places] += one.weight
+                if one.weight > 0:
+                    self._last[numbers[one.key], places] = row
+
+    @cached_property
+    def held(self) -> NDArray[np.bool_]:
+        """For each key and state whether the state has the file."""
+        found: NDArray[np.bool_] = self._net > 0
+        return found
+
+    def find(self, place: int) -> list[Sighting]:
+        """The entries by which a state has the files."""
+        return [self.sightings[self._last[key, place]] for key in self.held[:, place].nonzero()[0].tolist()]
+
+    def get(self, key: int, place: int) -> Sighting:
+        """The entry by which a state has a file."""
+        return self.sightings[int(self._last[key, place])]
+
+
+class ListedPresence:
+    """The same of a format that has no manifests: which of some files its states have, by their sets of files."""
+
+    def __init__(self, past: Past, paths: Sequence[str]) -> None:
+        wanted = set(paths)
+        self.files: dict[str, DataFile] = {}
+        self._held: list[list[Sighting]] = []
+        for state in past.states:
+            found = [file for file in state.snapshot.files if file.path in wanted]
+            self.files |= {file.path: file for file in found}
+            self._held.append(
+                [
+                    Sighting(
+                        0,
+                        0,
+                        file.path,
+                        file.recorded_path,
+                        "ADDED",
+                        file.content,
+                        None,
+                        file.level,
+                        None,
+                        None,
+                    )
+                    for file in found
+                ]
+            )
+
+    def find(self, place: int) -> list[Sighting]:
+        """See `Presence.find`."""
+        return self._held[place]
+
+
+def read_file(past: Past, sighting: Sighting) -> DataFile:
+    """The file of an entry, decoded alone. Raises `LakeError`."""
+    manifest: Any = past.survey.manifests[sighting.manifest]
+    if getattr(manifest, "counts_rows", False):  # row ids of some entries go on from those before them
+        return manifest.read_entry(sighting.entry, sighting.first_row_id).file  # type: ignore[no-any-return]
+    if hasattr(manifest, "read_entry"):
+        return manifest.read_entry(sighting.entry).file  # type: ignore[no-any-return]
+    return manifest.entries[sighting.entry].file  # type: ignore[no-any-return]

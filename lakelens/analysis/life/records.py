@@ -13,13 +13,13 @@ from lakelens.model.arrow import arrow_type, to_array
 from lakelens.model.check.ledger import MOST_FINDINGS
 from lakelens.model.life.living import Living
 from lakelens.model.life.merging import Record
-from lakelens.model.predicate import Condition, list_terms
+from lakelens.model.stats import Condition, list_terms
 from lakelens.progress import track
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from lakelens.analysis.life.slots import Slots
+    from lakelens.analysis.life.values import Slots
     from lakelens.model.datafile import DataFile
     from lakelens.model.life.stored_rows import StoredRows
     from lakelens.model.schema import Field

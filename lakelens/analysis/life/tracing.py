@@ -7,26 +7,183 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lakelens.analysis.explain.conditions import parse_condition
-from lakelens.analysis.life.candidates import Candidates, choose_files
-from lakelens.analysis.life.following import States
-from lakelens.analysis.life.identity import Identity, choose_identity
-from lakelens.analysis.life.joining import Follower
-from lakelens.analysis.life.lineage import list_relatives
-from lakelens.analysis.life.past import Past
+from lakelens.analysis.explain.files import FileFacts, judge_files, list_leaves
+from lakelens.analysis.explain.levels import judge_manifests
+from lakelens.analysis.life.following import Identity, States, choose_identity
+from lakelens.analysis.life.past import (
+    ListedPresence,
+    Past,
+    Presence,
+    choose_paths,
+    find_sightings,
+    read_file,
+)
 from lakelens.analysis.life.records import OpenedFile, Reader
-from lakelens.analysis.life.rows import Life, Looked, RowLife
-from lakelens.analysis.life.sightings import ListedPresence, Presence, choose_paths, find_sightings, read_file
-from lakelens.analysis.life.slots import Slots
-from lakelens.analysis.life.values import find_rows, pick_terms, refuse_inexact
+from lakelens.analysis.life.rows import Follower, Life, Looked, RowLife
+from lakelens.analysis.life.values import Slots, find_rows, pick_terms, refuse_inexact
 from lakelens.errors import LakeError, Missing, Unsupported
 from lakelens.model.arrow import arrow_type, to_array
 from lakelens.model.check.ledger import name_some
+from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.life.living import Living
-from lakelens.model.predicate import Condition, Constant, Group, Term, list_terms
+from lakelens.model.scan.placement import open_placement
+from lakelens.model.scan.plan import FileBatch, ScanRequest
+from lakelens.model.stats import Condition, Constant, Group, Term, list_terms
 
 if TYPE_CHECKING:
+    from lakelens.analysis.life.rows import Version
     from lakelens.model.datafile import DataFile
+    from lakelens.model.scan.plan import FileScan
+    from lakelens.model.snapshot import Snapshot
     from lakelens.model.table import Table
+
+
+# Which files of all states may hold rows of a predicate: by partitions, buckets, keys and bounds, as `explain` judges
+# them.
+#
+# A file is judged once, whatever number of states has it, and skipped only on proof. Manifests are judged by what their
+# lists say first, and those that are left are read once.
+
+_LIVE = ("ADDED", "EXISTING", "ADD")
+
+
+class Candidates:
+    """The paths of the files that are left, of how many `total` that were looked at."""
+
+    def __init__(self, paths: list[str], total: int, manifests: int) -> None:
+        self.paths = paths
+        self.total = total
+        self.manifests = manifests
+
+
+def choose_files(past: Past, condition: Condition) -> Candidates:
+    """The data files of all states in which a row may fit."""
+    table, survey = past.table, past.survey
+    manifests = [one for one in survey.manifests if one.content == "data"]
+    if not manifests:
+        files = _gather(past)
+        facts = FileFacts(files, open_placement(table), None)
+        kept = judge_files(condition, facts).kept
+        paths = facts.column("path")
+        chosen = [] if paths is None else paths.filter(_to_arrow(kept)).to_pylist()
+        return Candidates(list(dict.fromkeys(chosen)), len(facts), 0)
+    kept = judge_manifests(condition, manifests, open_placement(table)).kept
+    left = [one for one, is_left in zip(manifests, kept.tolist(), strict=True) if is_left]
+    scan = table.scan_manifests(left) if left else None
+    pool: Any = _gather(past) if scan is None and left else None if scan is None else _Pool(scan)
+    if pool is None:
+        return Candidates([], 0, 0)
+    leaves = [name for term in list_terms(condition) for name in list_leaves(term)]
+    facts = FileFacts(pool, open_placement(table), leaves)
+    chosen_files = judge_files(condition, facts).kept
+    column = facts.column("path")
+    found = [] if column is None else column.filter(_to_arrow(chosen_files)).to_pylist()
+    return Candidates(list(dict.fromkeys(found)), len(facts), len(left))
+
+
+def _to_arrow(mask: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.array(mask)
+
+
+def _gather(past: Past) -> FileSet:
+    """The files of all states, of a format that has no plan to read them by column."""
+    files: dict[Any, DataFile] = {}
+    for state in past.states:
+        files |= {file.identity: file for file in state.snapshot.files if file.content == "data"}
+    columns = past.states[-1].snapshot.files.columns if past.states else FileColumns()
+    return FileSet(lambda: files.values(), lambda: columns)
+
+
+class _Pool:
+    """The files that entries add, each once: as much of a set of files as is judged."""
+
+    def __init__(self, scan: FileScan) -> None:
+        self._scan = scan
+        self._seen: set[str] = set()
+
+    @property
+    def columns(self) -> FileColumns:
+        """See `FileSet.columns`."""
+        return self._scan.columns
+
+    def iterate_batches(self, request: ScanRequest) -> Iterator[FileBatch]:
+        """See `FileSet.iterate_batches`."""
+        import numpy as np
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        from lakelens.model.scan.scan_to_arrow import iterate_batches
+
+        columns = (*(request.columns or ()), "status")
+        for batch in iterate_batches(self._scan, replace(request, columns=columns, entries=True)):
+            status, paths = batch.plain["status"], batch.plain["path"].to_pylist()
+            live = pc.is_in(status, value_set=pa.array(_LIVE)).to_numpy(zero_copy_only=False)
+            for row in np.flatnonzero(live).tolist():
+                if paths[row] in self._seen:
+                    live[row] = False
+                self._seen.add(paths[row])
+            yield batch.filter(pa.array(live))
+
+
+# Versions of a row that do not fit the predicate: found by row id in the files that a commit wrote or took rows from.
+#
+# Follows "Row Lineage" of the Iceberg table specification: a row that is updated or moved keeps its `_row_id`. The version
+# after one that ended is in a file that the commit added; the version before is in a file that the commit removed or that
+# its deletion vectors are for. So only the files of those commits are opened, and not all that keep row ids.
+
+
+def list_relatives(past: Past, lives: Sequence[Life], opened: Sequence[OpenedFile]) -> set[str]:
+    """The paths of the files in which further versions may be, of those that the commits of the known versions concern."""
+    files = {one.file.path: one.file for one in opened}
+    snapshots = {state.snapshot.id: state.snapshot for state in past.states}
+    after, before = set[int | None](), set[int | None]()
+    for life in lives:
+        for version in life.versions:
+            after.update(end.snapshot_id for end in version.ends if not end.is_followed)
+            if _is_carried(version, files.get(version.file)):
+                before.add(version.since_id)
+    paths: set[str] = set()
+    for number in after:
+        paths.update(_list_added(snapshots.get(number)))
+    for number in before:
+        paths.update(_list_sources(snapshots.get(number)))
+    return paths
+
+
+def _is_carried(version: Version, file: Any) -> bool:
+    """Whether the first version that is known came from another file: its row id is not one that its file was given."""
+    first = getattr(file, "first_row_id", None)
+    if version.number != 1 or version.row_id is None or file is None:
+        return False
+    return first is None or not first <= version.row_id < first + (file.record_count or 0)
+
+
+def _list_added(snapshot: Snapshot | None) -> Iterator[str]:
+    """The data files that a commit added."""
+    if snapshot is None:
+        return
+    try:
+        yield from (file.path for file in snapshot.changes.added if file.content == "data")
+    except LakeError:
+        return
+
+
+def _list_sources(snapshot: Snapshot | None) -> Iterator[str]:
+    """The data files that a commit removed, or took rows from."""
+    if snapshot is None:
+        return
+    try:
+        changes = snapshot.changes
+        yield from (file.path for file in changes.removed if file.content == "data")
+        for file in changes.added:
+            target = getattr(file, "referenced_data_path", None)
+            if file.content != "data" and target is not None:
+                yield target
+    except LakeError:
+        return
+
 
 _MOST_TERMS = 10_000
 

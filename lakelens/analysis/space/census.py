@@ -10,31 +10,117 @@ named by nobody                      orphans, or too young to say; hidden; forei
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from lakelens.analysis.kept import Kept
-from lakelens.analysis.space import slices as names
 from lakelens.analysis.space.division import LiveFile
-from lakelens.analysis.space.expiring import Expiring
-from lakelens.analysis.space.holders import Holders
+from lakelens.analysis.space.holders import Expiring, Holders
 from lakelens.caching import cached_property
+from lakelens.display import Named
 from lakelens.model.check.references import Referring
+from lakelens.model.collections import Items
+from lakelens.model.facts.facts import Fact
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+
+# The rows of a space: each byte under the directory in exactly one of them.
+
+LIVE, DELETES, CHANGELOG, INDEXES, MANIFESTS = (
+    "live data",
+    "live deletes",
+    "live changelog",
+    "live indexes",
+    "live manifests",
+)
+OLD, NAMED, METADATA, STATISTICS = ("old snapshots", "removed, still named", "metadata", "statistics")
+ORPHANS, YOUNG, HIDDEN, FOREIGN = ("orphans", "too young to say", "hidden files", "foreign files")
+#: The groups in the order in which they are shown.
+GROUPS = (
+    *(LIVE, DELETES, CHANGELOG, INDEXES, MANIFESTS),
+    *(OLD, NAMED, METADATA, STATISTICS),
+    *(ORPHANS, YOUNG, HIDDEN, FOREIGN),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Slice(Named):
+    """Some bytes of the directory: what they are (`group`, and `part` of it), how many, and who keeps them.
+
+    `files` is None where only parts of files are counted: the pages of a column. `about` says more: a column's type.
+    """
+
+    group: str
+    part: str
+    size_bytes: int
+    files: int | None
+    kept_by: str = ""
+    about: str = ""
+
+    @property
+    def name(self) -> str:
+        """The slice as a path: `live data/payload`."""
+        return f"{self.group}/{self.part}" if self.part else self.group
+
+
+class Slices(Items[Slice]):
+    """Slices that together are the bytes of a directory.
+
+    >>> Slices([Slice("orphans", "data", 7, 1, "nobody")]).to_arrow().to_pylist()[0]["name"]
+    'orphans/data'
+    """
+
+    __slots__ = ()
+    facts = (
+        Fact("name"),
+        Fact("size_bytes", "int64"),
+        Fact("files", "int64"),
+        Fact("kept_by"),
+        Fact("about"),
+    )
+
+    @property
+    def size_bytes(self) -> int:
+        """The bytes of all of them."""
+        return sum(one.size_bytes for one in self)
+
+    def find(self, name: str) -> Slices:
+        """The slice of a name, or those of a group.
+
+        Parameters
+        ----------
+        name
+            `live data/payload`, or `live data`.
+        """
+        return Slices(one for one in self if name in (one.name, one.group))
+
+    def iterate_groups(self) -> Iterator[tuple[str, Slices]]:
+        """The groups in order, each with its slices."""
+        for group, members in groupby(self, key=lambda one: one.group):
+            yield group, Slices(members)
+
+
+def order_slices(slices: Iterable[Slice]) -> Slices:
+    """Slices by group; in a group as they come."""
+    places = {name: place for place, name in enumerate(GROUPS)}
+    return Slices(sorted(slices, key=lambda one: places[one.group]))
+
+
 Label = tuple[str, str]
 # what the entries of live files hold, as `FileEntries.contents` numbers it
 _CONTENTS: tuple[Label, ...] = (
-    (names.LIVE, ""),
-    (names.DELETES, "position deletes"),
-    (names.DELETES, "equality deletes"),
-    (names.DELETES, "deletion vectors"),
-    (names.CHANGELOG, ""),
-    (names.LIVE, "sidecars"),
+    (LIVE, ""),
+    (DELETES, "position deletes"),
+    (DELETES, "equality deletes"),
+    (DELETES, "deletion vectors"),
+    (CHANGELOG, ""),
+    (LIVE, "sidecars"),
 )
 _METADATA = (
     "table metadata",
@@ -154,7 +240,7 @@ class Census:
         numbers = np.full(len(self.holders.keepers) + 1, -1, np.int64)
         for state in np.unique(owner[held]).tolist():
             if state != self.holders.current:
-                numbers[state] = self.number(names.OLD, str(state))
+                numbers[state] = self.number(OLD, str(state))
         self.label = numbers[owner]
         live = held & (owner == self.holders.current)
         for number, label in enumerate(_CONTENTS):
@@ -163,7 +249,7 @@ class Census:
                 self.label[chosen] = self.number(*label)
         spared = held & (content >= 0) & ~self.kept.is_needed
         if spared.any():
-            self.label[spared] = self.number(names.NAMED)
+            self.label[spared] = self.number(NAMED)
 
     def _place_listed(self) -> None:
         """The files of a listing, which is all that says which files there are."""
@@ -174,7 +260,7 @@ class Census:
         found = self.table.current.files.to_arrow(stats=False, columns=["path", "content"])
         places = self.listing.find(found["path"].combine_chunks())
         is_data = pc.equal(found["content"], "data").to_numpy()
-        for chosen, label in ((is_data, (names.LIVE, "")), (~is_data, (names.DELETES, ""))):
+        for chosen, label in ((is_data, (LIVE, "")), (~is_data, (DELETES, ""))):
             numbers = places[chosen & (places >= 0)]
             if len(numbers):
                 self.label[numbers] = self.number(*label)
@@ -193,18 +279,18 @@ class Census:
 
     def _label_document(self, path: str, role: str, is_owned: bool) -> Label:
         if role == "table metadata":
-            return names.METADATA, "current document" if path in self._current else "documents in the log"
+            return METADATA, "current document" if path in self._current else "documents in the log"
         if role.startswith("manifest list"):
-            return names.MANIFESTS, "manifest lists"
+            return MANIFESTS, "manifest lists"
         if role in ("manifest of data", "manifest of deletes", "manifest", "index manifest"):
-            return names.MANIFESTS, form_plural(role)
+            return MANIFESTS, form_plural(role)
         if "statistics" in role:
-            return names.STATISTICS, role
+            return STATISTICS, role
         if role == "deletion vectors":
-            return names.DELETES, role
+            return DELETES, role
         if role.endswith("index") and role != "file index":
-            return names.INDEXES, form_plural(role)
-        group = names.METADATA if is_owned or role.endswith(_METADATA) else names.LIVE
+            return INDEXES, form_plural(role)
+        group = METADATA if is_owned or role.endswith(_METADATA) else LIVE
         return group, form_plural(role)
 
     @cached_property
@@ -230,15 +316,15 @@ class Census:
         for place, path in zip(loose.tolist(), self.listing.paths.take(loose).to_pylist(), strict=True):
             purpose = Referring.of(self.table).find_purpose(self._shorten(path))
             if purpose.standing == "known" and purpose.role.endswith(_METADATA):
-                label = names.METADATA, form_plural(purpose.role)
+                label = METADATA, form_plural(purpose.role)
             elif purpose.standing in ("known", "hidden"):
-                label = names.HIDDEN, form_plural(purpose.role)
+                label = HIDDEN, form_plural(purpose.role)
             elif purpose.standing == "foreign":
-                label = names.FOREIGN, ""
+                label = FOREIGN, ""
             else:
                 modified = self.listing.modified[place]
                 is_young = modified is None or modified > self.limit
-                label = (names.YOUNG, "") if is_young else (names.ORPHANS, form_plural(purpose.role))
+                label = (YOUNG, "") if is_young else (ORPHANS, form_plural(purpose.role))
             self.label[place] = self.number(*label)
 
     def _shorten(self, path: str) -> str:
@@ -261,7 +347,7 @@ class Census:
     @cached_property
     def expiring(self) -> Expiring:
         """What each state lets go of last, but for files that only removals name: expiry passes them over."""
-        spared = self._numbers.get((names.NAMED, ""), -2)
+        spared = self._numbers.get((NAMED, ""), -2)
         owner = self.owner.copy()
         owner[(self.label == spared) | self.kept.is_documented] = -1
         return Expiring(self.holders, *self.add_up(owner, len(self.holders.keepers)))
@@ -270,7 +356,7 @@ class Census:
         """The live data files."""
         import numpy as np
 
-        number = self._numbers.get((names.LIVE, ""))
+        number = self._numbers.get((LIVE, ""))
         if number is None:
             return []
         places = np.flatnonzero(self.label == number)

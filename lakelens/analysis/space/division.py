@@ -21,7 +21,7 @@ from lakelens.model.table import Table
 from lakelens.progress import read_each
 
 if TYPE_CHECKING:
-    from lakelens.model.space.division import FileDivision
+    from lakelens.model.stats import FileDivision
 
 #: Live data files of which every footer is read.
 MOST_FOOTERS = 2_000

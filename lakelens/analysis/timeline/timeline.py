@@ -2,25 +2,119 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from lakelens.analysis.timeline.row_counts import NO_CHANGE, RowCount
+from lakelens.analysis.diff.diff import Raised, find_raised_by
+from lakelens.analysis.figures import read_changes
 from lakelens.caching import cached_property
 from lakelens.display import Interactive, Named
+from lakelens.model.bytes_view import Bound
 from lakelens.model.collections import Tabular
-from lakelens.model.explainable import Bound
 from lakelens.model.facts.facts import Fact, build_rows
-from lakelens.model.facts.traits import Figures
+from lakelens.model.facts.traits import NO_ROWS, Figures
+from lakelens.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from lakelens.model.snapshot import Snapshot
     from lakelens.model.table import Table
+
+
+# The rows that commits brought and took, by one rule for every view: what each records, read beside its statement.
+#
+# A rewrite (Iceberg `replace`, Paimon COMPACT) copies rows to other files and changes none, unless it is one of the
+# commits of a statement that wrote: then what it merges away is what was written over. The rows that a DELETE of a table
+# with keys appends are the keys that it deletes: none of them came.
+
+_REWRITES = ("compact", "replace")
+
+
+class Commit(NamedTuple):
+    """What a commit records of itself, as far as its rows are counted by it."""
+
+    operation: str
+    statement: str | None  # what its writer calls what it did
+    job: tuple[object, ...] | None  # what all commits of one statement have in common
+    figures: Figures
+
+    @property
+    def is_rewrite(self) -> bool:
+        """Whether the format calls it one, and it deletes no row in files that stay."""
+        deleted = self.figures.deleted
+        return self.operation.lower() in _REWRITES and (deleted is None or deleted.most == 0)
+
+
+class RowCount(NamedTuple):
+    """The rows that a commit brought and took, those aside that it deleted in files that stay.
+
+    `moved` are the rows that a rewrite copied, as far as that is recorded; `dropped` are those that it left behind: replaced
+    or deleted before, so that no reader misses them. Of what is no rewrite both are 0.
+    """
+
+    came: int = 0
+    went: int = 0
+    moved: int = 0
+    dropped: int = 0
+    is_rewrite: bool = False
+
+
+NO_CHANGE = RowCount()
+
+
+def group_jobs(commits: Iterable[Commit]) -> Iterator[list[Commit]]:
+    """Commits of one branch in their order, put together by the statement that made them."""
+    group: list[Commit] = []
+    for commit in commits:
+        if group and (commit.job is None or commit.job != group[0].job):
+            yield group
+            group = []
+        group.append(commit)
+    if group:
+        yield group
+
+
+def count_rows(commits: Sequence[Commit]) -> list[RowCount]:
+    """What each commit of one statement brought and took, the oldest first.
+
+    >>> upsert = Commit("APPEND", None, (1,), Figures(net_rows=25)), Commit("COMPACT", None, (1,), Figures(net_rows=-25))
+    >>> [(count.came, count.went) for count in count_rows(upsert)]
+    [(25, 0), (0, 25)]
+    >>> replace = Commit("replace", None, None, Figures(added_rows=8, removed_rows=10))
+    >>> count_rows([replace])
+    [RowCount(came=0, went=0, moved=8, dropped=2, is_rewrite=True)]
+    """
+    flows = [_read_flow(commit.figures) for commit in commits]
+    if all(commit.is_rewrite for commit in commits):
+        # one that stores more rows than it replaced brought the others: nothing else accounts for them
+        return [
+            RowCount(came - went) if came > went else RowCount(0, 0, came, went - came, is_rewrite=True)
+            for came, went in flows
+        ]
+    if not any((commit.statement or "").lower() == "delete" for commit in commits):
+        return [RowCount(*flow) for flow in flows]
+    # what a compaction merges away are the keys, with the rows that they delete
+    is_merged = any(commit.operation.lower() in _REWRITES for commit in commits)
+    keys, counts = 0, []
+    for came, went in flows:
+        if (came and went) or not (came or keys):
+            counts.append(RowCount(came, went))
+            continue
+        gone = max(went - keys, 0) if is_merged else came
+        keys = max(keys + came - went, 0)
+        counts.append(RowCount(0, gone))
+    return counts
+
+
+def _read_flow(figures: Figures) -> tuple[int, int]:
+    """Rows added and removed; of a net change alone one of them."""
+    if figures.net_rows is not None and figures.added_rows is None and figures.removed_rows is None:
+        return max(figures.net_rows, 0), max(-figures.net_rows, 0)
+    return figures.added_rows or 0, figures.removed_rows or 0
+
 
 # what a commit did to the rows; "compact" kept them and rewrote them (Iceberg `replace`, Paimon COMPACT)
 _AMOUNTS = ("added_rows", "removed_rows", "net_rows", "added_files", "removed_files", "net_bytes")
@@ -160,3 +254,95 @@ class Timeline(Bound, Tabular, Interactive):
     def __repr__(self) -> str:
         many = "snapshot" if len(self) == 1 else "snapshots"
         return f"<Timeline of {self.table.name}: {len(self):,} {many}>"
+
+
+# The snapshots of a history put together by statement: what one wrote and what it compacted after that is one change.
+
+_SUMMED = (
+    "added_files", "removed_files", "added_bytes", "removed_bytes", "added_equality_deletes",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Statement:
+    """The snapshots that one statement committed, oldest first, and what each of them records that it changed."""
+
+    snapshots: tuple[Snapshot, ...]
+
+    @property
+    def word(self) -> str:
+        """What its writer calls it; else the format's word for its first commit."""
+        named = next((one.statement for one in self.snapshots if one.statement), None)
+        return named or self.snapshots[0].operation or "not recorded"
+
+    @property
+    def is_rewrite(self) -> bool:
+        """Whether it is nothing but a compaction: every row is as it was, in other files or at another level."""
+        return all(count.is_rewrite for count in self.counts)
+
+    @cached_property
+    def counts(self) -> tuple[RowCount, ...]:
+        """The rows that came and went by each of its commits, as the timeline says them."""
+        parts = zip(self.snapshots, self._parts, strict=True)
+        return tuple(
+            count_rows([Commit(s.operation or "", s.statement, s.job, figures) for s, figures in parts])
+        )
+
+    @cached_property
+    def changes(self) -> Figures:
+        """What it changed, all its commits together: the sum of what each of them brought and took."""
+        came, went = (sum(amounts) for amounts in zip(*((c.came, c.went) for c in self.counts), strict=True))
+        return replace(_sum(self._parts), added_rows=came, removed_rows=went, net_rows=None)
+
+    @cached_property
+    def _parts(self) -> tuple[Figures, ...]:
+        return tuple(_read(snapshot) for snapshot in self.snapshots)
+
+    @property
+    def rows_gone(self) -> tuple[int, bool]:
+        """Rows that went, with their files or deleted in files that stay, and whether that is exact."""
+        found = self.changes
+        deleted = found.deleted
+        if deleted is None:
+            return found.removed_rows or 0, True
+        most = deleted.least + (found.added_equality_deletes or 1) if deleted.most is None else deleted.most
+        return (found.removed_rows or 0) + most, deleted.exact is not None
+
+    @property
+    def is_delete(self) -> bool:
+        """Whether rows went and none came."""
+        return self.rows_gone[0] > 0 and not self.changes.added_rows
+
+    @cached_property
+    def raised(self) -> tuple[Raised, ...]:
+        """The files that compactions of it only raised to another level."""
+        found = (find_raised_by(snapshot) for snapshot in self.snapshots)
+        return tuple(one for one in found if one is not None)
+
+
+def group_statements(snapshots: Iterable[Snapshot]) -> Iterator[Statement]:
+    """Snapshots, newest first, as the statements that committed them, newest first."""
+    group: list[Snapshot] = []
+    for snapshot in snapshots:
+        if group and (snapshot.job is None or snapshot.job != group[0].job):
+            yield Statement(tuple(reversed(group)))
+            group = []
+        group.append(snapshot)
+    if group:
+        yield Statement(tuple(reversed(group)))
+
+
+def _read(snapshot: Snapshot) -> Figures:
+    """What a commit records that it changed; a file that was only raised to another level is the same file."""
+    figures = read_changes(snapshot)
+    is_raised = find_raised_by(snapshot) is not None
+    return replace(figures, added_files=0, removed_files=0) if is_raised else figures
+
+
+def _sum(parts: Sequence[Figures]) -> Figures:
+    sums: dict[str, int | None] = {}
+    for name in _SUMMED:
+        amounts = [held for held in (getattr(part, name) for part in parts) if held is not None]
+        sums[name] = sum(amounts) if amounts else None
+    deleted = [part.deleted for part in parts if part.deleted is not None]
+    return Figures(**sums, deleted=sum(deleted, NO_ROWS) if deleted else None)

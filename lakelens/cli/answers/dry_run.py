@@ -13,7 +13,7 @@ from lakelens.cli.output import Output
 from lakelens.errors import LakeError
 
 if TYPE_CHECKING:
-    from lakelens.analysis.dry_run.plan import Plan
+    from lakelens.analysis.dry_run import Plan
     from lakelens.model.table import Table
 
 _FILE = ("action", "role", "path", "relative_path", "size_bytes", "why")

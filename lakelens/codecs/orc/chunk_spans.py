@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from lakelens.codecs.compression import decompress
-from lakelens.codecs.orc.protobuf_spans import Message, explain_message
+from lakelens.codecs.orc.protobuf import Message, explain_message
 from lakelens.codecs.span.reader import GROUP, format_count
 from lakelens.codecs.span.span import Deferred, Octets, Span
 from lakelens.errors import Corrupt, Unsupported

@@ -23,15 +23,14 @@ from lakelens.codecs.orc.chunk_spans import (
     explain_message_section,
     explain_stream,
 )
-from lakelens.codecs.orc.footer import MAGIC, OrcFooter, decode_footer
-from lakelens.codecs.orc.proto_schema import (
+from lakelens.codecs.orc.footer import MAGIC, OrcFooter, OrcTail, decode_footer
+from lakelens.codecs.orc.protobuf import (
     BLOOM_FILTERS,
     FOOTER,
     METADATA,
     ROW_INDEX,
     STRIPE_FOOTER,
 )
-from lakelens.codecs.orc.tail import OrcTail
 from lakelens.codecs.span.reader import format_count, group_items, shift_errors
 from lakelens.codecs.span.span import Deferred, Octets, Span, damaged_leaf
 from lakelens.errors import Corrupt, LakeError

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from lakelens.codecs.paimon.varints import decode_deltas
+from lakelens.codecs.paimon.blob import decode_deltas
 from lakelens.codecs.span.reader import (
     SpanReader,
     collect,

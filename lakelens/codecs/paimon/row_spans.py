@@ -16,22 +16,29 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from lakelens.codecs.paimon.row import KINDS, FieldLike, check_arity, decode_binary_row, split_fields
-from lakelens.codecs.paimon.row_part_spans import (
-    SlotList,
-    explain_null_bits,
-    explain_slots,
-    explain_variable_part,
-    lay_out,
+from lakelens.codecs.paimon.row import (
+    KINDS,
+    MAX_DEPTH,
+    WIDTHS,
+    FieldLike,
+    RowWindow,
+    check_arity,
+    count_null_bytes,
+    decode_binary_row,
+    split_fields,
 )
 from lakelens.codecs.paimon.row_slot_spans import (
     Frame,
     ItemPlace,
     Slot,
+    SlotList,
+    explain_null_bits,
+    explain_slots,
+    explain_variable_part,
     has_far_items,
+    lay_out,
     spell_type,
 )
-from lakelens.codecs.paimon.row_slots import MAX_DEPTH, WIDTHS, RowWindow, count_null_bytes
 from lakelens.codecs.paimon.types import PaimonField, PaimonType, TypeLike, parse_type
 from lakelens.codecs.span.reader import format_count, make_line, shift_errors
 from lakelens.codecs.span.span import Deferred, Octets, Span
@@ -253,7 +260,7 @@ def explain_structure(
             vector = partial(_explain_vector, window, type_, base, end, depth)
             return Span(base, end, "BinaryVector", value, f"{spell_type(type_)}, {size}", vector, origin=base)
         case _:
-            from lakelens.codecs.variant.spans import explain_variant
+            from lakelens.codecs.variant import explain_variant
 
             return explain_variant(window.data, base, end)
 

@@ -20,9 +20,9 @@ from operator import attrgetter
 
 from lakelens.caching import cached_property
 from lakelens.codecs.parquet.footer import ENCRYPTED_MAGIC, MAGIC, ParquetFooter, decode_footer, find_footer
-from lakelens.codecs.parquet.page_spans import Chunk, explain_leading_struct, explain_pages
+from lakelens.codecs.parquet.pages import Chunk, Meaning, explain_leading_struct, explain_pages
 from lakelens.codecs.parquet.structure import SchemaLeaf, StructReader
-from lakelens.codecs.parquet.thrift import decode_struct
+from lakelens.codecs.parquet.thrift import decode_struct, explain_struct
 from lakelens.codecs.parquet.thrift_schema import (
     BLOOM_FILTER,
     CODECS,
@@ -33,11 +33,8 @@ from lakelens.codecs.parquet.thrift_schema import (
     shape_column_index,
     shape_file,
 )
-from lakelens.codecs.parquet.thrift_spans import explain_struct
-from lakelens.codecs.parquet.value_spans import Meaning
-from lakelens.codecs.span.octets import EmbeddedFile
 from lakelens.codecs.span.reader import format_count, shift_errors
-from lakelens.codecs.span.span import Deferred, Octets, Span, damaged_leaf
+from lakelens.codecs.span.span import Deferred, EmbeddedFile, Octets, Span, damaged_leaf
 from lakelens.errors import Corrupt, LakeError, Unsupported
 
 #: Larger footers are not explained field by field.

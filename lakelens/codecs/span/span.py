@@ -11,9 +11,10 @@ made when they are asked for and never kept, so walking a tree of millions of sp
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any, Literal, Protocol, overload
+from typing import IO, Any, Literal, Protocol, cast, overload
 
 from lakelens.errors import LakeError, visible_line
 
@@ -321,3 +322,46 @@ def damaged_leaf(start: int, end: int, error: LakeError) -> Span:
     'cut short'
     """
     return Span(start, end, "damaged", None, error.reason, role="damage", error=error)
+
+
+# Some bytes as a file object, for decoders that take files.
+
+
+class OctetsFile(io.RawIOBase):
+    """`data[start:end]` as a file to read, read no further than asked.
+
+    >>> file = OctetsFile(b"abcdef", 2, 5)
+    >>> file.seek(-2, 2), file.read()
+    (1, b'de')
+    """
+
+    def __init__(self, data: Octets, start: int, end: int) -> None:
+        self.octets, self.first, self.size, self.at = data, start, end - start, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, base: int = 0) -> int:
+        self.at = max(0, offset + (self.size if base == 2 else self.at if base == 1 else 0))
+        return self.at
+
+    def read(self, size: int | None = -1) -> bytes:
+        stop = self.size if size is None or size < 0 else min(self.at + size, self.size)
+        read = bytes(self.octets[self.first + self.at : self.first + max(stop, self.at)])
+        self.at += len(read)
+        return read
+
+
+class EmbeddedFile:
+    """The bytes of a file inside of others, for decoders that take files."""
+
+    def __init__(self, data: Octets, start: int, end: int) -> None:
+        self.data, self.start, self.end = data, start, end
+
+    @property
+    def view(self) -> IO[bytes]:
+        """The bytes as a file."""
+        return cast(IO[bytes], OctetsFile(self.data, self.start, self.end))

@@ -13,7 +13,7 @@ from lakelens.explorer.listing import make_listing
 from lakelens.explorer.page import Field, Form, Page
 from lakelens.views.card import named
 from lakelens.views.card.model import Card, Note
-from lakelens.views.listing.sources import make_source
+from lakelens.views.listing import make_source
 from lakelens.views.present import present
 
 _LISTS: dict[str, tuple[str, Callable[[Biography], Any]]] = {

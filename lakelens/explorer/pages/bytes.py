@@ -21,7 +21,7 @@ from lakelens.model.stats import Encoded
 from lakelens.model.storage import MetadataLogEntry, StoredFile
 from lakelens.views.card import cells, wording
 from lakelens.views.card.model import Card, Column, Grid, Note, Target
-from lakelens.views.listing.sources import Source
+from lakelens.views.listing import Source
 
 if TYPE_CHECKING:
     from lakelens.codecs.span.span import Span

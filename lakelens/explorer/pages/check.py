@@ -14,7 +14,7 @@ from lakelens.explorer.page import Form, Page, Part
 from lakelens.explorer.prices import Price, find_price
 from lakelens.views.card import cells, named, wording
 from lakelens.views.card.model import Card, Cell, Note
-from lakelens.views.listing.sources import make_source
+from lakelens.views.listing import make_source
 from lakelens.views.present import present
 
 #: The lists of a check, each in pages.

@@ -16,7 +16,7 @@ from lakelens.explorer.page import Field, Form, Page, Part
 from lakelens.model.snapshot import Snapshot
 from lakelens.views.card import named, wording
 from lakelens.views.card.model import Card, Cell, Note, Pairs
-from lakelens.views.listing.sources import make_source
+from lakelens.views.listing import make_source
 from lakelens.views.present import present
 
 NOTHING = "nothing"

@@ -18,9 +18,8 @@ from lakelens.explorer.stored import Stored, is_named
 from lakelens.model.collections import Items
 from lakelens.views.card import cells, wording
 from lakelens.views.card.model import Body, Card, Note, Target
-from lakelens.views.hexdump.targets import find_target
-from lakelens.views.listing.pairs import PairSource
-from lakelens.views.listing.sources import make_source
+from lakelens.views.hexdump.html import find_target
+from lakelens.views.listing import PairSource, make_source
 from lakelens.views.present import present
 
 _MOST_JSON = 6_000  # characters of a document that is shown as it is

@@ -19,8 +19,8 @@ from lakelens.model.manifest import Entry, Manifest
 from lakelens.model.stats import Encoded
 from lakelens.views.card import cells, wording
 from lakelens.views.card.model import Body, Card, Cell, Column, Fact, Grid, Note, Target
-from lakelens.views.cards.bounds import grid_bounds
-from lakelens.views.hexdump.targets import find_target
+from lakelens.views.cards.file import grid_bounds
+from lakelens.views.hexdump.html import find_target
 
 _MOST_DEEP = 8  # levels of a record
 _FIELDS = 100  # of a record on a page

@@ -11,7 +11,7 @@ from lakelens.explorer.page import Field, Form, Page, Part
 from lakelens.model.schema import Schema
 from lakelens.views.card import cells, named, wording
 from lakelens.views.card.model import Card, Note
-from lakelens.views.listing.sources import make_source
+from lakelens.views.listing import make_source
 from lakelens.views.present import present
 
 _LISTS = ("kept", "skipped")

@@ -21,7 +21,7 @@ from lakelens.model.fileset import FileSet
 from lakelens.views.card import cells, wording
 from lakelens.views.card.model import Card, Column, Note, Target
 from lakelens.views.cards.fileset import describe_vectors
-from lakelens.views.listing.sources import Drawn, make_source
+from lakelens.views.listing import Drawn, make_source
 from lakelens.views.present import present
 
 _MOST_REACHED = 2_000  # data files that are asked whether a delete file reaches them

@@ -15,7 +15,7 @@ from lakelens.views.answers.check import format_counts
 from lakelens.views.card import named, wording
 from lakelens.views.card.model import Card, Note, Target
 from lakelens.views.cards.finding import format_alert
-from lakelens.views.listing.sources import make_source
+from lakelens.views.listing import make_source
 
 
 @page("findings")

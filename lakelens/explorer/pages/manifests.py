@@ -19,8 +19,7 @@ from lakelens.model.manifest import Entry, Manifest, ManifestList
 from lakelens.views.card import cells, wording
 from lakelens.views.card.model import Body, Card, Cell, Column, Note, Target
 from lakelens.views.cards.manifest import grid_lists
-from lakelens.views.listing.entries import EntrySource
-from lakelens.views.listing.sources import Drawn, ItemSource, Source, make_source
+from lakelens.views.listing import Drawn, EntrySource, ItemSource, Source, make_source
 from lakelens.views.present import present
 
 if TYPE_CHECKING:
@@ -178,7 +177,7 @@ def make_entries(visit: Visit, manifest: Manifest) -> tuple[Source, LakeError | 
         return source, error
 
     def load(names: Sequence[str]) -> pa.Table:
-        from lakelens.model.facts.metadata_tables import list_entries
+        from lakelens.model.facts.facts import list_entries
         from lakelens.model.scan.files_to_arrow import assemble_table, make_request
         from lakelens.model.scan.scan_to_arrow import iterate_batches
 

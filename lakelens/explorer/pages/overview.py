@@ -21,8 +21,7 @@ from lakelens.views.card.model import Card, Cell, Fold, Note
 from lakelens.views.cards.finding import fold_findings, format_alert
 from lakelens.views.present import present
 from lakelens.views.timeline.layout import lay_out
-from lakelens.views.timeline.legend import describe_cuts
-from lakelens.views.timeline.svg import list_legend
+from lakelens.views.timeline.picture import describe_cuts, list_legend
 from lakelens.views.timeline.wording import describe_history
 
 _MOST_STATEMENTS = 6

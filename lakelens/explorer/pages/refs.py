@@ -7,7 +7,7 @@ from lakelens.explorer.listing import make_listing
 from lakelens.explorer.page import Page, Part
 from lakelens.views.card import wording
 from lakelens.views.card.model import Card
-from lakelens.views.listing.sources import make_source
+from lakelens.views.listing import make_source
 
 
 @page("refs")

@@ -12,7 +12,7 @@ from lakelens.explorer.place import Place
 from lakelens.model.schema import Schema
 from lakelens.views.card import named, wording
 from lakelens.views.card.model import Card, Note
-from lakelens.views.listing.sources import make_source
+from lakelens.views.listing import make_source
 from lakelens.views.present import present
 
 

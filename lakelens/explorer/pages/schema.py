@@ -15,7 +15,7 @@ from lakelens.model.table import Table
 from lakelens.views.card import named
 from lakelens.views.card.model import Card, Grid, Note
 from lakelens.views.cards.table import grid_specs
-from lakelens.views.listing.sources import make_source
+from lakelens.views.listing import make_source
 from lakelens.views.present import present
 
 _LISTS: dict[str, tuple[str, Callable[[Table, Schema], Any]]] = {

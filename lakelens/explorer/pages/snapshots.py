@@ -10,7 +10,7 @@ from lakelens.explorer.page import Page, Part
 from lakelens.model.snapshot import Snapshots
 from lakelens.views.card import wording
 from lakelens.views.card.model import Card, Cell, Column, Target
-from lakelens.views.listing.sources import Drawn, ItemSource
+from lakelens.views.listing import Drawn, ItemSource
 
 
 @page("snapshots")

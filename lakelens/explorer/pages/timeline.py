@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from lakelens.analysis.timeline.folds import Item
+from lakelens.analysis.timeline.marks import Item
 from lakelens.analysis.timeline.timeline import Timeline
 from lakelens.explorer.changes import ROWS_RECORDED
 from lakelens.explorer.explorer import Visit, page

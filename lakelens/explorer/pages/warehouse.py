@@ -18,7 +18,7 @@ from lakelens.options import display
 from lakelens.views.card import cells, wording
 from lakelens.views.card.model import Card, Cell, Column, Grid, Note, Target
 from lakelens.views.cards.catalog import fold_problems, grid_views
-from lakelens.views.listing.sources import Source
+from lakelens.views.listing import Source
 
 if TYPE_CHECKING:
     from lakelens.explorer.explorer import Explorer

@@ -19,7 +19,7 @@ class HiveFormat(Driver):
     parts = {  # noqa: RUF012
         "check": "lakelens.formats.hive.check:HiveChecking",
         "defects": "lakelens.formats.hive.book:BOOK",
-        "health": "lakelens.formats.hive.health.rules:make_rules",
+        "health": "lakelens.formats.hive.limits:make_rules",
         "map": "lakelens.formats.hive.map:draw_chart",
         "references": "lakelens.formats.hive.references:HiveReferring",
         "splits": "lakelens.formats.hive.splits:open_splits",

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from lakelens.formats.defects.evidence import sample_files
-from lakelens.formats.defects.footer_statistics import STATISTICS
-from lakelens.formats.defects.writers import list_footer_writers
+from lakelens.formats.defects import STATISTICS, list_footer_writers, sample_files
 from lakelens.model.check.defect import DefectBook, Product, Writer, rule
 from lakelens.model.facts.traits import parse_figure
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.caching import cached_property
 from lakelens.codecs.compression import decompress_start
-from lakelens.codecs.magic import sniff
+from lakelens.codecs.kinds import sniff
 from lakelens.errors import LakeError, Unsupported
 from lakelens.formats import contents
 from lakelens.formats.hive.types import from_arrow, number_fields, parse_avro_fields, parse_json_fields
 from lakelens.io.store import Store
-from lakelens.model.explainable import Source
+from lakelens.model.bytes_view import Source
 from lakelens.model.schema import Field
 from lakelens.model.stats import Bounds, ColumnBounds
 

@@ -21,9 +21,9 @@ from lakelens.formats.hive.contents import (
 from lakelens.formats.hive.names import parse_partition_value
 from lakelens.formats.hive.read import Found, Pairs
 from lakelens.io.ahead import fetch
+from lakelens.model.bytes_view import Bound, Source
 from lakelens.model.collections import Document, Preview
 from lakelens.model.datafile import DataFile, Footer
-from lakelens.model.explainable import Bound, Source
 from lakelens.model.schema import Field, Schema
 from lakelens.model.stats import Bounds, Partition
 

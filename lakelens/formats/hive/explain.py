@@ -8,7 +8,8 @@ from typing import Any
 from lakelens.codecs.span.span import Span
 from lakelens.errors import LakeError
 from lakelens.formats.access import TableAccess
-from lakelens.formats.explain.stored import (
+from lakelens.formats.hive.datafile import HiveFile
+from lakelens.formats.stored import (
     Caption,
     count_bytes,
     explain_octets,
@@ -18,7 +19,6 @@ from lakelens.formats.explain.stored import (
     name_file,
     read_octets,
 )
-from lakelens.formats.hive.datafile import HiveFile
 from lakelens.model.bytes_view import BytesView
 from lakelens.model.stats import ColumnBounds
 

@@ -10,9 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lakelens.formats.hive.datafile import HiveFile
-from lakelens.model.facts.amounts import format_size
-from lakelens.model.map.boxes import Beside, Branch, Chart, State, count_noun, last_name
-from lakelens.model.map.charting import Since
+from lakelens.model.charts import Beside, Branch, Chart, Since, State, count_noun, last_name
+from lakelens.model.facts.traits import format_size
 
 if TYPE_CHECKING:
     from lakelens.formats.hive.table import HiveTable

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from lakelens.formats.row_groups.columns import FindColumn, TableColumn, walk_structs
 from lakelens.formats.row_groups.opening import FileLeaf
 from lakelens.formats.row_groups.opening import open_row_groups as open_groups
+from lakelens.formats.row_groups.values import FindColumn, TableColumn, walk_structs
 from lakelens.model.datafile import Footer
 from lakelens.model.scan.row_groups import RowGroups
 

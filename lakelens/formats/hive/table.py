@@ -29,7 +29,7 @@ from lakelens.model.storage import Reads, Relocation, StoredFile
 from lakelens.model.table import Table
 
 if TYPE_CHECKING:
-    from lakelens.formats.storage import TableStorage
+    from lakelens.formats.contents import TableStorage
 
 _MOST_LISTED = 100_000  # objects that are listed together; of more the directories are listed one by one
 _FURTHER = (
@@ -175,7 +175,7 @@ class HiveTable(Table):
     @property
     def storage(self) -> TableStorage:
         """What the table's data files say of themselves."""
-        from lakelens.formats.storage import TableStorage
+        from lakelens.formats.contents import TableStorage
 
         return TableStorage(self._access)
 

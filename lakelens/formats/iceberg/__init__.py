@@ -28,7 +28,7 @@ class IcebergFormat(Driver):
     opening = "lakelens.formats.iceberg.opening:open_table"
     lifetimes = "lakelens.formats.iceberg:lifetimes.toml"
     parts = {  # noqa: RUF012
-        "check": "lakelens.formats.iceberg.check.figures:IcebergChecking",
+        "check": "lakelens.formats.iceberg.check.comparisons:IcebergChecking",
         "defects": "lakelens.formats.iceberg.book:BOOK",
         "health": "lakelens.formats.iceberg.health.rules:make_rules",
         "life": "lakelens.formats.iceberg.life.living:IcebergLiving",

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from lakelens.formats.defects.footer_statistics import STATISTICS
-from lakelens.formats.defects.writers import add_products, list_footer_writers
-from lakelens.formats.iceberg.defects import delete_files, metrics, ranges, summaries, times
+from lakelens.formats.defects import STATISTICS, add_products, list_footer_writers
+from lakelens.formats.iceberg.defects import commit_rules, entry_rules
 from lakelens.model.check.defect import DefectBook, Writer
 
 if TYPE_CHECKING:
@@ -48,26 +47,26 @@ def _name_writers(
 
 BOOK = DefectBook(
     (
-        metrics.split_offsets,
-        metrics.file_sizes,
-        summaries.insert_figures,
-        summaries.totals_of_commit,
-        summaries.totals_of_nothing,
-        ranges.ranges_without_bounds,
-        ranges.ranges_of_source,
-        ranges.ranges_with_nan,
-        metrics.nan_bounds,
-        metrics.cut_bounds,
-        metrics.null_counts,
-        times.epoch_partitions,
-        times.hour_overflow,
-        times.local_time_partitions,
-        ranges.unknown_spec,
-        ranges.dropped_source,
-        delete_files.dangling_deletes,
-        delete_files.two_vectors,
-        summaries.list_attempt,
-        summaries.checkpoint_twice,
+        entry_rules.split_offsets,
+        entry_rules.file_sizes,
+        commit_rules.insert_figures,
+        commit_rules.totals_of_commit,
+        commit_rules.totals_of_nothing,
+        commit_rules.ranges_without_bounds,
+        commit_rules.ranges_of_source,
+        commit_rules.ranges_with_nan,
+        entry_rules.nan_bounds,
+        entry_rules.cut_bounds,
+        entry_rules.null_counts,
+        entry_rules.epoch_partitions,
+        entry_rules.hour_overflow,
+        entry_rules.local_time_partitions,
+        commit_rules.unknown_spec,
+        commit_rules.dropped_source,
+        entry_rules.dangling_deletes,
+        entry_rules.two_vectors,
+        commit_rules.list_attempt,
+        commit_rules.checkpoint_twice,
         *STATISTICS,
     ),
     list_writers,

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 
 from lakelens.caching import cached_property
 from lakelens.formats.iceberg.manifests.manifest import IcebergManifest, place_manifest
-from lakelens.io.ahead import fetch
-from lakelens.io.pieces import fetch_first
+from lakelens.io.ahead import fetch, fetch_first
 from lakelens.model.comparison import (
     FEW_ENTRIES,
     FEW_MANIFESTS,

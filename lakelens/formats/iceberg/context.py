@@ -15,7 +15,7 @@ from lakelens.formats.iceberg.metadata.partitions import SpecBook
 from lakelens.formats.iceberg.metadata.schemas import SchemaBook, describe_specs
 from lakelens.formats.iceberg.metadata.vocabulary import VOCABULARY
 from lakelens.formats.iceberg.metadata.wire import to_text
-from lakelens.model.explainable import Bound, Explainable, Source
+from lakelens.model.bytes_view import Bound, Explainable, Source
 from lakelens.model.fileset import FileColumns
 from lakelens.model.finding import Findings
 from lakelens.model.schema import DataType, Field

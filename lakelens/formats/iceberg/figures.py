@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING
 
 from lakelens.model.comparison import FileCounts
 from lakelens.model.deletes import LiveRows, bound_live_rows
-from lakelens.model.facts.amounts import NO_ROWS, Amount
-from lakelens.model.facts.traits import Figures, parse_figure
+from lakelens.model.facts.traits import NO_ROWS, Amount, Figures, parse_figure
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.snapshot import IcebergSnapshot

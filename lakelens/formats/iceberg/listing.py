@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from lakelens.caching import cached_property
 from lakelens.errors import AccessDenied, LakeError
 from lakelens.formats.iceberg.discovery.detect import TableLayout
-from lakelens.formats.iceberg.discovery.names import guess_role
-from lakelens.formats.iceberg.discovery.versions import HINT_NAME
+from lakelens.formats.iceberg.discovery.versions import HINT_NAME, guess_role
 from lakelens.formats.iceberg.manifests.manifest import fetch_manifests
 from lakelens.formats.iceberg.shared_lines import SharedLines
 from lakelens.io.store import ObjectInfo, walk

@@ -13,19 +13,21 @@ from typing import TYPE_CHECKING
 from lakelens.caching import cached_property
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.changes import count_line
-from lakelens.formats.iceberg.discovery.names import is_hint
+from lakelens.formats.iceberg.discovery.versions import is_hint
 from lakelens.formats.iceberg.map_head import IcebergHead
-from lakelens.model.facts.amounts import format_size
-from lakelens.model.map.boxes import (
+from lakelens.model.charts import (
+    MANY_FILES,
     Box,
     Chart,
+    Since,
     State,
+    Tally,
     Tier,
     choose_boxes,
     count_noun,
     last_name,
 )
-from lakelens.model.map.charting import MANY_FILES, Since, Tally
+from lakelens.model.facts.traits import format_size
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.manifests.manifest import IcebergManifest

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lakelens.caching import cached_property
-from lakelens.model.map.boxes import Box, State, Tier, count_noun, count_words, last_name
-from lakelens.model.map.charting import Since
+from lakelens.model.charts import Box, Since, State, Tier, count_noun, count_words, last_name
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.manifests.manifest import IcebergManifest

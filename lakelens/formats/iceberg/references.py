@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from lakelens.errors import LakeError
-from lakelens.formats.iceberg.discovery.names import guess_role, parse_metadata_name
-from lakelens.formats.iceberg.discovery.versions import HINT_NAME
-from lakelens.formats.iceberg.metadata.snapshot_index import parse_snapshot_id
+from lakelens.formats.iceberg.discovery.versions import HINT_NAME, guess_role, parse_metadata_name
+from lakelens.formats.iceberg.metadata.document import parse_snapshot_id
 from lakelens.formats.iceberg.shared_lines import SharedLines
 from lakelens.io.store import ObjectInfo, walk
 from lakelens.model.check.references import Keeper, Purpose, Reference, Referring

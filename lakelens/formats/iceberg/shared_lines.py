@@ -23,7 +23,7 @@ from lakelens.formats.iceberg.manifests.containers import decode_head
 from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
 from lakelens.formats.iceberg.manifests.manifest_list import IcebergManifestList, KnownManifests
 from lakelens.formats.iceberg.manifests.records import MANIFEST_FIELDS, make_rename
-from lakelens.io.pieces import fetch_along
+from lakelens.io.ahead import fetch_along
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.snapshot import IcebergSnapshot
@@ -56,7 +56,7 @@ class SharedLines:
         self._lists: dict[bytes, _Lists] = {}  # by the text of the schema
 
     def fetch_along(self, snapshots: Iterable[IcebergSnapshot]) -> Iterator[IcebergSnapshot]:
-        """The snapshots in order; the lists of those that come next are read together (see `lakelens.io.pieces`)."""
+        """The snapshots in order; the lists of those that come next are read together (see `lakelens.io.ahead`)."""
 
         def place(snapshot: IcebergSnapshot) -> tuple[str, int | None] | None:
             recorded = next((one.recorded_path for one in snapshot.manifest_lists), None)

@@ -19,8 +19,8 @@ from lakelens.formats.iceberg import FORMAT
 from lakelens.formats.iceberg.context import TableContext, TableObject
 from lakelens.formats.iceberg.discovery.detect import TableLayout
 from lakelens.formats.iceberg.encryption import list_keys
+from lakelens.formats.iceberg.metadata.document import SnapshotIndex
 from lakelens.formats.iceberg.metadata.schemas import describe_sort_orders
-from lakelens.formats.iceberg.metadata.snapshot_index import SnapshotIndex
 from lakelens.formats.iceberg.metadata.wire import to_time
 from lakelens.formats.iceberg.snapshot import IcebergSnapshot, SnapshotReaders
 from lakelens.io.relocation import split_location
@@ -40,8 +40,8 @@ from lakelens.model.storage import (
 from lakelens.model.table import Table
 
 if TYPE_CHECKING:
+    from lakelens.formats.contents import TableStorage
     from lakelens.formats.iceberg.scan.plan import IcebergScan
-    from lakelens.formats.storage import TableStorage
     from lakelens.model.storage import StoredFile
 
 _MAIN = "main"
@@ -225,7 +225,7 @@ class IcebergTable(TableObject, Table):
     @property
     def storage(self) -> TableStorage:
         """What the table's data files say of themselves."""
-        from lakelens.formats.storage import TableStorage
+        from lakelens.formats.contents import TableStorage
 
         return TableStorage(self._context.access)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from lakelens.codecs.iceberg.transforms import Transform
 from lakelens.codecs.iceberg.types import IcebergType
-from lakelens.formats.defects.evidence import sample_recorded
+from lakelens.formats.defects import sample_recorded
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.table import IcebergTable

@@ -34,7 +34,7 @@ class PaimonFormat(Driver):
         "*.index",
     )
     is_numbered = ("schema/schema-*", "snapshot/snapshot-*", "changelog/changelog-*")
-    detection = "lakelens.formats.paimon.discovery.detect:detect_table"
+    detection = "lakelens.formats.paimon.discovery:detect_table"
     opening = "lakelens.formats.paimon.opening:open_paimon"
     lifetimes = "lakelens.formats.paimon:lifetimes.toml"
     known_formats = {  # noqa: RUF012
@@ -44,7 +44,7 @@ class PaimonFormat(Driver):
         "video": "Paimon's video format",
     }
     parts = {  # noqa: RUF012
-        "check": "lakelens.formats.paimon.check.figures:PaimonChecking",
+        "check": "lakelens.formats.paimon.check.comparisons:PaimonChecking",
         "defects": "lakelens.formats.paimon.book:BOOK",
         "health": "lakelens.formats.paimon.health.rules:make_rules",
         "life": "lakelens.formats.paimon.life.living:PaimonLiving",

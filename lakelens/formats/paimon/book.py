@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from lakelens.errors import LakeError
-from lakelens.formats.defects.evidence import sample_files, sample_footers, shorten
-from lakelens.formats.defects.footer_statistics import STATISTICS
-from lakelens.formats.defects.writers import list_footer_writers
+from lakelens.formats.defects import STATISTICS, list_footer_writers, sample_files, sample_footers, shorten
 from lakelens.formats.paimon.manifests.manifest import merge_entries
 from lakelens.model.check.defect import DefectBook, Product, Writer, rule
 

@@ -23,8 +23,7 @@ from lakelens.formats.paimon.listed_files import ListedFiles
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
 from lakelens.formats.paimon.manifests.manifest import PaimonManifest, place_manifest
 from lakelens.formats.paimon.scan.plan import ADDED, REMOVED
-from lakelens.io.ahead import fetch
-from lakelens.io.pieces import fetch_along, fetch_first
+from lakelens.io.ahead import fetch, fetch_along, fetch_first
 from lakelens.model.comparison import (
     FEW_ENTRIES,
     FEW_MANIFESTS,

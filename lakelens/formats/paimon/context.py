@@ -12,14 +12,19 @@ from lakelens.formats.access import LruCache, TableAccess
 from lakelens.formats.paimon.metadata.layout import FOLDERS, MAIN, TableLayout, name_bucket
 from lakelens.formats.paimon.metadata.partitions import Partitions
 from lakelens.formats.paimon.metadata.schema import PaimonSchema, Schemas
-from lakelens.formats.paimon.metadata.type_promotion import Promotion, find_promotion
-from lakelens.formats.paimon.metadata.types import describe_field, describe_row, describe_type
-from lakelens.formats.paimon.metadata.vocabulary import VOCABULARY
+from lakelens.formats.paimon.metadata.types import (
+    Promotion,
+    describe_field,
+    describe_row,
+    describe_type,
+    find_promotion,
+)
+from lakelens.formats.paimon.metadata.wire import VOCABULARY
 from lakelens.io.ahead import fetch
 from lakelens.io.relocation import Locator, split_location
 from lakelens.io.store import ObjectInfo, find_info, list_names
 from lakelens.io.tracing import TracingStore
-from lakelens.model.explainable import Bound, Explainable, Source
+from lakelens.model.bytes_view import Bound, Explainable, Source
 from lakelens.model.fileset import FileColumns
 from lakelens.model.schema import DataType
 from lakelens.model.storage import Relocation

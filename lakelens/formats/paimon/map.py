@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 from lakelens.caching import cached_property
 from lakelens.errors import LakeError
 from lakelens.formats.paimon.map_bucket import draw_bucket
-from lakelens.model.facts.amounts import format_size
-from lakelens.model.map.boxes import Box, Chart, State, Tier, count_noun, last_name
-from lakelens.model.map.charting import MANY_FILES, Since, Tally
+from lakelens.model.charts import MANY_FILES, Box, Chart, Since, State, Tally, Tier, count_noun, last_name
+from lakelens.model.facts.traits import format_size
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.manifests.manifest import PaimonManifest, PaimonManifestList

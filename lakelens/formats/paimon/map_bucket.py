@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
 from lakelens.formats.paimon.metadata.layout import name_bucket
-from lakelens.model.map.boxes import Box, Bucket, Level, Run, State, count_noun
+from lakelens.model.charts import Box, Bucket, Level, Run, State, count_noun
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.snapshot import PaimonSnapshot

@@ -20,7 +20,7 @@ def open_paimon(request: OpenRequest) -> PaimonTable:
     if branch is None and folder.startswith("branch-") and posixpath.basename(above) == "branch":
         root, branch = posixpath.dirname(above), folder.removeprefix("branch-")
     name = request.name or name_table(root)
-    explain = partial(explain_late, "lakelens.formats.paimon.explain.objects")
+    explain = partial(explain_late, "lakelens.formats.paimon.explain")
     context = TableContext(request.store, root, find_bytes=explain)
     own, _ = enter_branch(context, branch or MAIN, {})
     table = PaimonTable(own, request.evidence, name, request.catalog)

@@ -17,13 +17,11 @@ from typing import TYPE_CHECKING, Any
 from lakelens.errors import LakeError
 from lakelens.formats.paimon.deletes.known_rows import MOST_BYTES
 from lakelens.formats.paimon.deletes.positions import SMALL
-from lakelens.formats.paimon.discovery.detect import NEWEST
-from lakelens.formats.paimon.discovery.pointer import HINTS
+from lakelens.formats.paimon.discovery import HINTS, NEWEST
 from lakelens.formats.paimon.manifests.containers import decode_container
 from lakelens.formats.paimon.metadata.layout import MAIN, TableLayout
 from lakelens.formats.paimon.metadata.wire import parse_json
-from lakelens.io.ahead import fetch, is_larger
-from lakelens.io.pieces import fetch_first
+from lakelens.io.ahead import fetch, fetch_first, is_larger
 from lakelens.io.store import Store
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from lakelens.codecs.paimon.blob_references import decode_blob_references
+from lakelens.codecs.paimon.blob import decode_blob_references
 from lakelens.errors import LakeError
 from lakelens.formats.paimon.metadata.layout import MAIN
 from lakelens.formats.paimon.reading import fetch_history

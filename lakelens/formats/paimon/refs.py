@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lakelens.errors import AccessDenied, LakeError, Missing, list_nearest, say_value
 from lakelens.formats.paimon.context import TableContext
-from lakelens.formats.paimon.discovery.pointer import HINTS, SnapshotPointer, find_latest
+from lakelens.formats.paimon.discovery import HINTS, SnapshotPointer, find_latest
 from lakelens.formats.paimon.metadata.layout import MAIN, TableLayout, list_keys
 from lakelens.formats.paimon.metadata.wire import ConsumerDocument, parse_document, parse_json
 from lakelens.formats.paimon.snapshot import PaimonSnapshot, read_snapshot

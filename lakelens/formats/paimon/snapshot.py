@@ -21,11 +21,15 @@ from lakelens.formats.paimon.manifests.manifest import (
     place_manifest,
 )
 from lakelens.formats.paimon.metadata.schema import PaimonSchema
-from lakelens.formats.paimon.metadata.statistics import read_statistics
-from lakelens.formats.paimon.metadata.wire import SnapshotDocument, parse_json, parse_millis, parse_snapshot
+from lakelens.formats.paimon.metadata.wire import (
+    SnapshotDocument,
+    parse_json,
+    parse_millis,
+    parse_snapshot,
+    read_statistics,
+)
 from lakelens.formats.paimon.reading import fetch_near
-from lakelens.io.ahead import fetch
-from lakelens.io.pieces import fetch_along
+from lakelens.io.ahead import fetch, fetch_along
 from lakelens.model.collections import Document
 from lakelens.model.comparison import FileComparison, WholeComparison, identify_copy
 from lakelens.model.datafile import DataFile, IndexFiles, StatisticsFile, StatisticsFiles

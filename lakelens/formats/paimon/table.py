@@ -11,7 +11,7 @@ from lakelens.caching import cached_property
 from lakelens.formats.paimon import FORMAT
 from lakelens.formats.paimon.context import TableContext, TableObject
 from lakelens.formats.paimon.deletes.positions import VectorReader
-from lakelens.formats.paimon.discovery.pointer import SnapshotPointer, find_latest
+from lakelens.formats.paimon.discovery import SnapshotPointer, find_latest
 from lakelens.formats.paimon.manifests.manifest import KnownManifests
 from lakelens.formats.paimon.metadata.layout import MAIN, describe_buckets, list_numbers
 from lakelens.formats.paimon.metadata.schema import PaimonSchema
@@ -37,8 +37,8 @@ from lakelens.model.storage import Evidence, Reads, Relocation, StoredFile
 from lakelens.model.table import Table
 
 if TYPE_CHECKING:
+    from lakelens.formats.contents import TableStorage
     from lakelens.formats.paimon.scan.plan import PaimonScan
-    from lakelens.formats.storage import TableStorage
 
 
 class PaimonTable(TableObject, Table):
@@ -309,7 +309,7 @@ class PaimonTable(TableObject, Table):
     @property
     def storage(self) -> TableStorage:
         """What the table's data files say of themselves."""
-        from lakelens.formats.storage import TableStorage
+        from lakelens.formats.contents import TableStorage
 
         return TableStorage(self.context.access)
 

@@ -2,12 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
 from urllib.parse import unquote
 
 from lakelens.display import Named
-from lakelens.model.facts.amounts import Amount
+
+# Amounts: what is known of a number, and sizes in words, the same wherever they are said.
+
+
+@dataclass(frozen=True, slots=True)
+class Amount(Named):
+    """A number of rows as far as it is known: at least `least`, at most `most`; None where nothing says how many at most.
+
+    >>> Amount(3, 3).exact, Amount(0, 3).exact, Amount(1, 1) + Amount(0, None)
+    (3, None, Amount(least=1, most=None))
+    """
+
+    least: int
+    most: int | None
+
+    @property
+    def exact(self) -> int | None:
+        """The number where it is known exactly."""
+        return self.least if self.least == self.most else None
+
+    def __add__(self, other: Amount) -> Amount:
+        known = self.most is not None and other.most is not None
+        return Amount(self.least + other.least, (self.most or 0) + (other.most or 0) if known else None)
+
+
+#: None at all.
+NO_ROWS = Amount(0, 0)
+
+
+def format_size(number: float) -> str:
+    """Bytes: exact below 10,000, else three digits and a binary unit.
+
+    >>> format_size(9814), format_size(402653184), format_size(30_529_368_358)
+    ('9,814 B', '384 MiB', '28.4 GiB')
+    >>> format_size(10**400)
+    'more than 1 YiB'
+    """
+    if number >= 1 << 80:  # no size of a file, but a document may say it
+        return "more than 1 YiB"
+    if number < 10_000:
+        return f"{number:,.0f} B"
+    amount, unit = float(number), "B"
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB", "PiB"):
+        if amount < 1000 or unit == "PiB":
+            break
+        amount /= 1024
+    return f"{amount:.{0 if amount >= 100 else 1 if amount >= 10 else 2}f} {unit}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,3 +145,58 @@ def parse_figure(facts: Mapping[str, object], key: str) -> int | None:
     except (KeyError, ValueError, TypeError, OverflowError):
         return None
     return figure if -(2**63) <= figure < 2**63 else None
+
+
+# What the values of a format's JSON documents are, by their keys, and what its lists hold, in words.
+#
+# Each format gives a vocabulary of its own with its documents, so that a view need not guess from the digits of a number
+# whether it is a time or an id.
+
+#: "time": milliseconds since 1970; "duration": milliseconds; "id": a long number that identifies something.
+ValueKind: TypeAlias = Literal["", "time", "duration", "id"]
+#: The keys and positions that lead to a value.
+Place: TypeAlias = tuple[str | int, ...]
+
+
+def _without_words(place: Place, items: Sequence[Any], document: Any) -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What the specification says of a document's keys.
+
+    `kinds` says what the numbers under a key are, `special` which of them stand for something else. Below the keys in `free`
+    the keys are a lake's own, and mean nothing. `words` describes what is at a place of a document: neighbouring items
+    of a list, or one thing; empty where it has no words for it.
+
+    >>> known = Vocabulary({"at-ms": "time"}, {("at-ms", -1): "never"}, frozenset({"properties"}))
+    >>> [known.find_kind(place, 5) for place in (("log", 0, "at-ms"), ("properties", "at-ms"), ("other",))]
+    ['time', '', '']
+    >>> known.find_special(("at-ms",), -1)
+    'never'
+    """
+
+    kinds: Mapping[str, ValueKind] = field(default_factory=dict)
+    special: Mapping[tuple[str, int], str] = field(default_factory=dict)
+    free: frozenset[str] = frozenset()
+    words: Callable[[Place, Sequence[Any], Any], str] = _without_words
+
+    def find_kind(self, place: Place, value: Any) -> ValueKind:
+        """What a value is; empty for all but numbers of a known key."""
+        key = self._find_key(place, value)
+        return self.kinds.get(key, "")
+
+    def find_special(self, place: Place, value: Any) -> str:
+        """What a number stands for that is none; empty for every other."""
+        key = self._find_key(place, value)
+        return self.special.get((key, value), "") if key else ""
+
+    def _find_key(self, place: Place, value: Any) -> str:
+        if type(value) is not int or not place or not self.free.isdisjoint(place[:-1]):
+            return ""
+        return str(place[-1])
+
+
+#: Of a document that belongs to no format that is known.
+UNKNOWN = Vocabulary()

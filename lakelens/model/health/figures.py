@@ -8,6 +8,7 @@ lower, upper, nulls, values                           of the data files alone, b
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lakelens.caching import cached_property
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
     from lakelens.model.stats import Partition
 
     Numbers = NDArray[np.int64]
+
     Mask = NDArray[np.bool_]
+
 
 _PLAIN = ("content", "file_format", "record_count", "size_bytes", "spec_id", "bucket", "level", "manifest")
 _LISTED = ("content", "size_bytes", "bucket")
@@ -246,3 +249,25 @@ def _number_partitions(batches: Sequence[FileBatch]) -> tuple[Numbers, list[Part
         numbers = np.fromiter((known.setdefault(one, len(known)) for one in found), np.int64, len(found))
         pieces.append(numbers[codes.to_numpy(zero_copy_only=False)] if codes is not None else numbers[:0])
     return np.concatenate(pieces), list(known)
+
+
+# Which deletes reach which data files, by numbers: counts and rows, file by file.
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """For each data file how many deletes reach it, and how many of its rows are known to be deleted.
+
+    `by_partition` has for each partition the files and vectors with deletes that are in it. `known` are the deleted rows
+    whose file the metadata names; `rows` all that deletes hold, those of position delete files for a whole partition too.
+    `equality` are rows of equality deletes: how many rows they delete nobody knows without reading.
+    """
+
+    deletes: Numbers
+    known: Numbers
+    by_partition: Numbers
+    rows_by_partition: Numbers
+    files: int
+    rows: int
+    equality_files: int = 0
+    equality_rows: int = 0

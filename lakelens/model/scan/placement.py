@@ -15,8 +15,8 @@ from lakelens.model.driver import open_part
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from lakelens.model.predicate import Term
     from lakelens.model.schema import DataType, PartitionField, PartitionSpec
+    from lakelens.model.stats import Term
 
 
 @dataclass(frozen=True, slots=True)

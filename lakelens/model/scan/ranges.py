@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from lakelens.model.predicate import Term
+    from lakelens.model.stats import Term
 
     Mask = NDArray[np.bool_]
 
@@ -72,7 +72,7 @@ def judge(term: Term, ranges: Ranges) -> Verdict:
 
     >>> import pyarrow as pa
     >>> from lakelens.model.schema import DataType
-    >>> from lakelens.model.predicate import Term
+    >>> from lakelens.model.stats import Term
     >>> counts = pa.array([0, 0, 0]), pa.array([9, 9, 9]), pa.array([None] * 3, pa.int64())
     >>> ranges = Ranges(pa.array([1, 5, 8], pa.int32()), pa.array([4, 7, 9], pa.int32()), *counts)
     >>> verdict = judge(Term("x > 7", "x", DataType("int", "int32"), ">", (7,)), ranges)

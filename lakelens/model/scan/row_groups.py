@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from lakelens.errors import visible_line
 
 if TYPE_CHECKING:
-    from lakelens.model.predicate import Term
     from lakelens.model.scan.ranges import Ranges
+    from lakelens.model.stats import Term
 
 
 class RowGroups(ABC):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from random import Random
 
-from lakelens.model.skeleton.ladder import Ladder
+from lakelens.model.skeleton.numbers import Ladder
 
 _SIGNS = "JQXZ"
 _MORE_SIGNS = "BCDFGHJKLMNPQRSTVWXZ"

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Unsupported
 from lakelens.model.arrow import arrow_type
-from lakelens.model.facts.metadata_tables import build_manifests
+from lakelens.model.facts.facts import build_manifests
 from lakelens.model.scan.plan import drop_removed
 from lakelens.model.scan.pruning import Selection, select_files
 from lakelens.opening import open_table

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
-from lakelens.analysis.space.slices import Slices
+from lakelens.analysis.space.census import Slices
 from lakelens.errors import LakeError, list_nearest
 from lakelens.model.facts.facts import list_facts
 from lakelens.model.health.measure import Measures

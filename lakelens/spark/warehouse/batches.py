@@ -13,8 +13,15 @@ from urllib.parse import unquote
 from lakelens.model.arrow import map_distinct
 from lakelens.options import adopt_limits, export_limits
 from lakelens.spark.warehouse.columns import DESCRIBED, READ, data_schema, widen_rows
-from lakelens.spark.warehouse.facts import Known, Row, describe_finding, describe_place
-from lakelens.spark.warehouse.prepared import OWN_SIZE, SCANNED, request_entries
+from lakelens.spark.warehouse.facts import (
+    OWN_SIZE,
+    SCANNED,
+    Known,
+    Row,
+    describe_finding,
+    describe_place,
+    request_entries,
+)
 from lakelens.spark.warehouse.tables import TablePlace
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from lakelens.analysis.space.slices import Slices
+from lakelens.analysis.space.census import Slices
 from lakelens.model.facts.facts import (
     FIGURES,
     FINDING,

@@ -8,8 +8,8 @@ from itertools import islice
 
 from lakelens.analysis.check.check import Check
 from lakelens.analysis.check.defects import Defects
+from lakelens.analysis.check.losses import Whole
 from lakelens.analysis.check.strays import Stray
-from lakelens.analysis.check.whole import Whole
 from lakelens.model.check.ledger import Comparison, Gap
 from lakelens.model.finding import Finding
 from lakelens.options import display

@@ -9,8 +9,7 @@ from itertools import islice
 from math import log10
 
 from lakelens.analysis.health.clustering import Clustering, ColumnDepth
-from lakelens.analysis.health.health import Health
-from lakelens.analysis.health.parts import PartRows
+from lakelens.analysis.health.health import Health, PartRows
 from lakelens.model.health.measure import Calls, DocumentParts, Measure, Measures, Needs
 from lakelens.options import display
 from lakelens.views.card import cells, named, wording

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from lakelens.analysis.space import slices as names
-from lakelens.analysis.space.slices import Slice
+from lakelens.analysis.space import census as names
+from lakelens.analysis.space.census import Slice
 from lakelens.analysis.space.space import Space
 from lakelens.views.card import wording
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lakelens.analysis.map import Map
-from lakelens.model.map.boxes import WORDS, Box, Bucket, State, Tier
+from lakelens.model.charts import WORDS, Box, Bucket, State, Tier
 from lakelens.views.card import cells, wording
 from lakelens.views.card.model import Body, Card, Cell, Column, Fold, Grid, Note, Picture, Role
 from lakelens.views.describe import describe, one
-from lakelens.views.map.svg import LEAST, describe_map, render_map
+from lakelens.views.map.drawing import LEAST, describe_map, render_map
 
 _ROLES: dict[State, Role] = {"new": "add", "changed": "add", "gone": "del", "unread": "warn"}
 

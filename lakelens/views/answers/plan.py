@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
-from lakelens.analysis.dry_run.plan import Plan
+from lakelens.analysis.dry_run import Plan
 from lakelens.options import display
 from lakelens.views.card import cells, wording
 from lakelens.views.card.meanings import list_sections
@@ -20,8 +20,8 @@ from lakelens.views.cards.tree import format_role
 from lakelens.views.describe import describe, one
 
 if TYPE_CHECKING:
-    from lakelens.analysis.dry_run.deletions import PlannedFiles, Tally
-    from lakelens.model.maintenance.proposal import Fate, Output
+    from lakelens.analysis.dry_run import PlannedFiles, Tally
+    from lakelens.model.maintenance import Fate, Output
 
 _SHOWN_DANGERS = 5
 _DRY = "dry run, nothing was written"

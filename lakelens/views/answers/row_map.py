@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from lakelens.model.map.row import MOST_BYTES, RowBox, RowMap, RowPart
+from lakelens.model.charts import MOST_BYTES, RowBox, RowMap, RowPart
 from lakelens.views.card import cells, wording
 from lakelens.views.card.model import Card, Cell, Column, Fold, Grid, Picture
 from lakelens.views.describe import describe, one
+from lakelens.views.map.drawing import LEAST
 from lakelens.views.map.row import describe_part, describe_row, render_row
-from lakelens.views.map.svg import LEAST
 
 
 @describe.register

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lakelens.analysis.space import slices as names
-from lakelens.analysis.space.expiring import Expiry, format_time
-from lakelens.analysis.space.keepers import RefSpace, StateSpace
-from lakelens.analysis.space.slices import Slice, Slices
-from lakelens.analysis.space.space import Space
+from lakelens.analysis.space import census as names
+from lakelens.analysis.space.census import Slice, Slices
+from lakelens.analysis.space.holders import Expiry, format_time
+from lakelens.analysis.space.space import RefSpace, Space, StateSpace
 from lakelens.options import display
 from lakelens.views.answers.icicle import LEAST, describe_picture, render_picture
 from lakelens.views.card import cells, named, wording

@@ -9,8 +9,7 @@ from decimal import Decimal
 from math import log10
 from typing import Any
 
-from lakelens.model.facts.amounts import Amount
-from lakelens.model.facts.vocabulary import UNKNOWN, Place, Vocabulary
+from lakelens.model.facts.traits import UNKNOWN, Amount, Place, Vocabulary
 from lakelens.options import display
 from lakelens.views.card import wording
 from lakelens.views.card.glossary import find_meaning

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import show_active
 from lakelens.errors import visible as visible
-from lakelens.model.facts.amounts import format_size
+from lakelens.model.facts.traits import format_size
 from lakelens.options import display
 
 if TYPE_CHECKING:
     from lakelens.model.deletes import LiveRows
-    from lakelens.model.facts.amounts import Amount
-    from lakelens.model.facts.traits import Figures
+    from lakelens.model.facts.traits import Amount, Figures
 
 MINUS = "\u2212"
 _DEEPEST = 100  # levels of a value that are written
@@ -97,7 +96,7 @@ def list_changes(figures: Figures) -> list[str]:
 def amount(known: Amount) -> str:
     """A number of rows as far as it is known; nothing where nothing is known of it.
 
-    >>> from lakelens.model.facts.amounts import Amount
+    >>> from lakelens.model.facts.traits import Amount
     >>> amount(Amount(5, 5)), amount(Amount(0, 5)), amount(Amount(2, 5)), amount(Amount(2, None)), amount(Amount(0, None))
     ('5', 'at most 5', '2 to 5', 'at least 2', '')
     """
@@ -111,7 +110,7 @@ def amount(known: Amount) -> str:
 def deleted(rows: Amount | None, values: int | None = None) -> str:
     """Rows that were deleted in files that stay, and the values that rows are deleted by; nothing for none.
 
-    >>> from lakelens.model.facts.amounts import Amount
+    >>> from lakelens.model.facts.traits import Amount
     >>> deleted(Amount(1, 1)), deleted(Amount(0, 100)), deleted(Amount(0, None), 2)
     ('1 row deleted', 'at most 100 rows deleted', 'rows of 2 values deleted')
     """

@@ -11,11 +11,17 @@ from lakelens.analysis.diff.diff import (
     ManifestChanges,
     PartitionChange,
     PartitionChanges,
+    Raised,
 )
 from lakelens.analysis.diff.diff_summary import format_rows
-from lakelens.analysis.diff.documents import JsonChange, JsonChanges, Neighbours, join_neighbours
-from lakelens.analysis.diff.fields import FieldChange, FieldChanges
-from lakelens.analysis.diff.level_promotion import Raised
+from lakelens.analysis.diff.documents import (
+    FieldChange,
+    FieldChanges,
+    JsonChange,
+    JsonChanges,
+    Neighbours,
+    join_neighbours,
+)
 from lakelens.model.comparison import FileCounts, count_by_content
 from lakelens.model.manifest import Manifest
 from lakelens.views.card import cells, named, wording

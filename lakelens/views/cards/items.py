@@ -25,12 +25,10 @@ from lakelens.views.card import cells, named, wording
 from lakelens.views.card.glossary import find_meaning
 from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import About, Body, Card, Cell, Column, Grid, Note, Target
-from lakelens.views.cards.delete import grid_dangling, grid_matches
+from lakelens.views.cards.delete import grid_dangling, grid_index_files, grid_matches, grid_statistics
 from lakelens.views.cards.finding import name_place
-from lakelens.views.cards.index import grid_index_files, grid_statistics
 from lakelens.views.cards.manifest import grid_entries, grid_lists, grid_manifests
-from lakelens.views.cards.ref import grid_refs
-from lakelens.views.cards.schema import grid_fields
+from lakelens.views.cards.schema import grid_fields, grid_refs
 from lakelens.views.cards.snapshot import grid_snapshots
 from lakelens.views.describe import describe, fold_json
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from lakelens.analysis.diff.level_promotion import Raised, find_raised_by
+from lakelens.analysis.diff.diff import Raised, find_raised_by
 from lakelens.analysis.figures import count_by_lists, read_changes
 from lakelens.model.facts.traits import Figures
 from lakelens.model.manifest import Manifest
@@ -18,10 +18,9 @@ from lakelens.options import display
 from lakelens.views.card import cells, named, wording
 from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Body, Card, Cell, Fact, Fold, Grid, Note, Target, TargetKind
-from lakelens.views.cards.delete import list_live_folds
+from lakelens.views.cards.delete import grid_index_files, grid_statistics, list_live_folds
 from lakelens.views.cards.diff import format_counts, grid_totals
 from lakelens.views.cards.fileset import grid_files
-from lakelens.views.cards.index import grid_index_files, grid_statistics
 from lakelens.views.cards.manifest import grid_lists, grid_manifests
 from lakelens.views.describe import describe, fold_document, one
 

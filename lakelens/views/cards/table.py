@@ -20,17 +20,24 @@ from lakelens.options import display
 from lakelens.views.card import cells, named, wording
 from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Block, Body, Card, Cell, Fact, Fold, Grid, Make, Note
-from lakelens.views.cards.evidence import (
+from lakelens.views.cards.finding import (
+    fold_findings,
     fold_keys,
+    format_alert,
     format_evidence,
     format_relocation,
     is_moved,
     list_evidence,
     list_relocation,
 )
-from lakelens.views.cards.finding import fold_findings, format_alert
-from lakelens.views.cards.ref import format_refs, grid_refs
-from lakelens.views.cards.schema import format_evolution, format_schema, format_spec, grid_columns
+from lakelens.views.cards.schema import (
+    format_evolution,
+    format_refs,
+    format_schema,
+    format_spec,
+    grid_columns,
+    grid_refs,
+)
 from lakelens.views.cards.snapshot import HINT_DIFF, format_snapshots, grid_snapshots, summarise
 from lakelens.views.describe import describe, one
 

@@ -15,8 +15,7 @@ from lakelens.views.card.model import Body, Card, Cell, Column, Fold, Note, Pict
 from lakelens.views.cards.snapshot import format_snapshots, grid_snapshots
 from lakelens.views.describe import describe, one
 from lakelens.views.timeline.layout import lay_out
-from lakelens.views.timeline.legend import describe_cuts
-from lakelens.views.timeline.svg import render_picture
+from lakelens.views.timeline.picture import describe_cuts, render_picture
 from lakelens.views.timeline.wording import describe_history, list_oddities
 
 

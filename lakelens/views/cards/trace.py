@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from lakelens.analysis.diff.deleted_rows import format_deleted
 from lakelens.analysis.diff.diff import Diff
-from lakelens.analysis.trace.trace import CommitTrace, FileChanges, TableTrace, Trace, TracedFile, TracedFiles
+from lakelens.analysis.diff.diff_summary import format_deleted
+from lakelens.analysis.trace import CommitTrace, FileChanges, TableTrace, Trace, TracedFile, TracedFiles
 from lakelens.errors import LakeError
 from lakelens.options import display
 from lakelens.views.card import cells, named, wording

@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
-from lakelens.model.bytes_view import BytesView
+from lakelens.codecs.span.span import Span
+from lakelens.errors import LakeError
+from lakelens.model.bytes_view import BytesView, is_field
 from lakelens.options import display
 from lakelens.views.card.wording import visible
 from lakelens.views.hexdump.lines import Line
-from lakelens.views.hexdump.model import choose_scale, present_bytes
-from lakelens.views.hexdump.parts import ByteFold, DumpPart, HexDump, LineGroup, More
+from lakelens.views.hexdump.model import (
+    ByteFold,
+    DumpPart,
+    HexDump,
+    LineGroup,
+    More,
+    choose_scale,
+    present_bytes,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
 
 _NAMES = ("at", "#", "field", "bytes", "ASCII", "meaning", "value")
 _NUMBERS = (0, 1)  # columns that stand to the right
@@ -84,3 +101,155 @@ def _list_cells(line: Line) -> tuple[str, ...]:
     if line.role == "more":
         return ("", number, line.field, line.meaning, "", "", "")
     return (line.at, number, line.field, line.hex, line.ascii, meaning, line.value)
+
+
+# The annotated hex dump on a terminal: offsets, names, bytes and meanings in colours, within the width.
+
+_COLUMNS = ("at", "field", "bytes", "ASCII", "meaning")
+_STYLES = ("dim", "cyan", "bold", "dim", "green")
+_WIDE = 110  # columns from which the ASCII column has room
+
+
+def print_bytes(console: Console, explanation: BytesView, detail: int = 1) -> None:
+    """Print an explanation."""
+    from rich.text import Text
+
+    view = present_bytes(explanation, detail, choose_scale(detail, display.max_bytes, _ROW))
+    head = Text.assemble((visible(f"{view.noun}: "), "bold"), visible(view.sentence))
+    if view.alert:
+        head.append(f"  {visible(view.alert)}", "bold yellow")
+    console.print(head)
+    for words in filter(None, (view.place, view.details)):
+        console.print(Text(visible(words), style="dim", overflow="fold"))
+    _print_parts(console, view, view.parts, "")
+
+
+def _print_parts(console: Console, view: HexDump, parts: Sequence[DumpPart], indent: str) -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    for part in parts:
+        if isinstance(part, LineGroup):
+            if part.title:
+                console.print(Text(f"{indent}{visible(part.title)}", style="bold"))
+            if part.lines:
+                made = _make_table(part.lines, console.width - len(indent))
+                console.print(Padding(made, (0, 0, 0, len(indent))))
+        elif isinstance(part, ByteFold):
+            sign = "▾" if part.opened else "▸"
+            words = Text.assemble((f"{indent}{sign} {visible(part.label)}  ", "bold"))
+            console.print(
+                words.append(visible(part.answer), "").append(f"  {visible(part.call or part.place)}", "dim")
+            )
+            if part.opened:
+                _print_parts(console, view, part.parts, f"{indent}  ")
+        else:
+            console.print(Text(f"{indent}{visible(format_more(part))}", style="dim"))
+
+
+def _make_table(lines: Sequence[Line], width: int) -> Table:
+    """Lines of one group; the bytes fold as a hex dump does, at whole bytes."""
+    from rich.table import Table
+    from rich.text import Text
+
+    rows = [_list_cells_terminal(line) for line in lines]
+    kept = [
+        index
+        for index in range(len(_COLUMNS))
+        if index in (0, 2) or (any(row[index] for row in rows) and (index != 3 or width >= _WIDE))
+    ]
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    for index in kept:
+        hex_width = 47 if width >= _WIDE else 23
+        table.add_column(
+            style=_STYLES[index],
+            justify="right" if index == 0 else "left",
+            no_wrap=index == 0,
+            overflow="fold",
+            width=min(hex_width, max(len(row[2]) for row in rows)) if index == 2 else None,
+        )
+    for line, row in zip(lines, rows, strict=True):
+        style = "bold red" if line.role == "damage" else ""
+        table.add_row(*(Text(visible(row[index]), style=style, overflow="fold") for index in kept))
+    return table
+
+
+def _list_cells_terminal(line: Line) -> tuple[str, ...]:
+    name = line.field if line.number is None else f"{line.number} {line.field}"
+    meaning = "; ".join(filter(None, (line.value, line.meaning, line.aside)))
+    if line.role == "more":
+        return ("", line.field, "", "", line.meaning)
+    return (line.at, name, line.hex, line.ascii, meaning)
+
+
+# The spans of an explanation as JSON, written piece by piece: a tree may be far larger than its bytes.
+
+
+def write_json(explanation: BytesView, depth: int | None) -> Iterator[str]:
+    """The tree as JSON in pieces, `depth` levels below its root; None is all of it. Nothing of it is kept."""
+    facts = {"file": explanation.path, "what": explanation.what, "summary": explanation.summary}
+    yield f'{json.dumps(facts)[:-1]}, "root": '
+    yield from write_span(explanation, depth)
+    yield "}"
+
+
+def write_span(span: Span, depth: int | None) -> Iterator[str]:
+    """One span and what is below it."""
+    stack: list[Iterator[Span]] = []
+    yield from _open_span(span)
+    stack.append(span.iter_children() if depth is None or depth > 0 else iter(()))
+    first = True
+    while stack:
+        child = next(stack[-1], None)
+        if child is None:
+            stack.pop()
+            yield "]}"
+            first = False
+            continue
+        yield "\n" if first else ",\n"
+        yield from _open_span(child)
+        goes_on = depth is None or len(stack) < depth
+        stack.append(child.iter_children() if goes_on else iter(()))
+        first = True
+
+
+def _open_span(span: Span) -> Iterator[str]:
+    yield f'{json.dumps(describe_span(span))[:-1]}, "children": ['
+
+
+def describe_span(span: Span) -> dict[str, Any]:
+    """The facts of a span that JSON can express; the value of a structure is that of its parts."""
+    facts: dict[str, Any] = {"start": span.start, "end": span.end, "label": span.label}
+    value = _read_value(span) if is_field(span) else None
+    if value is not None:
+        facts["value"] = value
+    optional = {"note": span.note or None, "role": span.role or None, "number": span.number}
+    facts |= {name: held for name, held in optional.items() if held is not None}
+    if span.error is not None:
+        facts["error"] = span.error.reason
+    if span.is_packed:
+        facts["compressed"] = True
+    return facts
+
+
+def _read_value(span: Span) -> Any:
+    try:
+        value = span.value
+    except LakeError as error:
+        return f"ERROR: {error.reason}"
+    return _make_plain(value)
+
+
+def _make_plain(value: Any) -> Any:
+    """A value as JSON has it: bytes as hex, and text for everything that JSON has no type for."""
+    if isinstance(value, bytes | bytearray | memoryview):
+        return bytes(value).hex()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, dict):
+        return {str(key): _make_plain(held) for key, held in value.items()}
+    if isinstance(value, list | tuple):
+        return [_make_plain(held) for held in value]
+    return str(value)

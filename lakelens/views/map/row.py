@@ -5,15 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from lakelens.model.map.boxes import count_noun
-from lakelens.model.map.row import MOST_BYTES
+from lakelens.model.charts import MOST_BYTES, count_noun
 from lakelens.views.card import wording
-from lakelens.views.map.marks import draw_frame, draw_label, draw_path, draw_text
-from lakelens.views.map.metrics import LINE, fit, fit_name, measure, wrap
-from lakelens.views.map.svg import write_document
+from lakelens.views.map.drawing import write_document
+from lakelens.views.map.marks import (
+    LINE,
+    draw_frame,
+    draw_label,
+    draw_path,
+    draw_text,
+    fit,
+    fit_name,
+    measure,
+    wrap,
+)
 
 if TYPE_CHECKING:
-    from lakelens.model.map.row import RowBox, RowMap, RowPart
+    from lakelens.model.charts import RowBox, RowMap, RowPart
 
 _LEFT, _COLUMN, _GAP, _COLUMNS = 98, 181, 8, 3
 _PAD = 9

@@ -23,7 +23,7 @@ from lakelens.views.present import present, present_page
 from lakelens.whole import write_whole
 
 if TYPE_CHECKING:
-    from lakelens.views.report.sections import Section
+    from lakelens.views.report import Section
 
 #: The address of what a cell names; empty where there is no page of it.
 Link: TypeAlias = Callable[[Target], str]

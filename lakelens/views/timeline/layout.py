@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from lakelens.analysis.timeline.folds import Folding, Item, fold_marks
+from lakelens.analysis.timeline.marks import Folding, Item, fold_marks
 from lakelens.analysis.timeline.timeline import Timeline
 from lakelens.views.card.wording import clean
 

@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
-from lakelens.analysis.timeline.folds import Item
-from lakelens.analysis.timeline.row_counts import RowCount
-from lakelens.analysis.timeline.timeline import Timeline
+from lakelens.analysis.timeline.marks import Item
+from lakelens.analysis.timeline.timeline import RowCount, Timeline
 from lakelens.views.card import wording
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 import lakelens as ll
-from lakelens.analysis.check import footers
+from lakelens.analysis.check import data_files
 from lakelens.analysis.check.check import Check
 from lakelens.errors import Missing
+from lakelens.model.check.checking import OrderCheck
 from lakelens.model.check.ledger import MOST_FINDINGS, Ledger
-from lakelens.model.check.row_checks import OrderCheck
 from lakelens.views.render.html import render_card
 from tests.analysis.check.damage.iceberg_data import data_missing
 from tests.analysis.check.damage.iceberg_manifests import manifest_cut
@@ -100,7 +100,7 @@ def test_each_manifest_is_read_once_and_nothing_is_written(broken: Iceberg) -> N
 
 
 def test_many_footers_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(footers, "MOST_FOOTERS", 2)
+    monkeypatch.setattr(data_files, "MOST_FOOTERS", 2)
     check = ll.sample("iceberg").check()
     (gap,) = [gap for gap in check.not_looked_at if "footers" in gap.what]
     assert gap.what == "the footers of 3 of 5 data files"

@@ -14,7 +14,7 @@ import pytest
 
 import lakelens as ll
 from lakelens import options
-from lakelens.analysis.check.first_aid import give_first_aid
+from lakelens.analysis.check.check import give_first_aid
 from lakelens.analysis.check.strays import Strays, find_strays
 from lakelens.model.check.references import Referring
 from lakelens.model.scan import columnar

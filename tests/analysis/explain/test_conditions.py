@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from lakelens.analysis.explain.conditions import parse_condition
 from lakelens.errors import LakeError, Missing
 from lakelens.model.arrow import arrow_type, to_array
-from lakelens.model.predicate import Condition, list_terms
 from lakelens.model.schema import DataType, Field, Schema
+from lakelens.model.stats import Condition, list_terms
 from tests.support.evaluation import evaluate
 from tests.support.predicates import Maker, to_duck
 from tests.support.stored_rows import list_columns

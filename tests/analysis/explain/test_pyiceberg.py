@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlparse
 import pytest
 
 import lakelens as ll
-from lakelens.model.predicate import list_terms
+from lakelens.model.stats import list_terms
 from tests.support import LAKES
 from tests.support.pyiceberg_plans import Unsaid, list_planned
 from tests.support.refereed import State

@@ -14,9 +14,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lakelens.model.arrow import arrow_type, to_array
-from lakelens.model.predicate import Term, Test
 from lakelens.model.scan.ranges import Ranges, Verdict, judge
 from lakelens.model.schema import DataType
+from lakelens.model.stats import Term, Test
 from tests.support.evaluation import evaluate
 
 _FLOATS = st.sampled_from([0.0, -0.0, 1.5, -1.5, 1e30, math.inf, -math.inf, math.nan]) | st.floats(width=32)

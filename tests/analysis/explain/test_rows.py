@@ -16,8 +16,8 @@ import pytest
 
 import lakelens as ll
 from lakelens.analysis.explain.explanation import Explanation
-from lakelens.model.predicate import Condition, Constant, Group, Term, list_terms
 from lakelens.model.scan.placement import open_placement
+from lakelens.model.stats import Condition, Constant, Group, Term, list_terms
 from tests.support import LAKES
 from tests.support.planned import list_lakes
 from tests.support.predicates import Predicate, write_condition

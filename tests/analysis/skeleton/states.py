@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from lakelens.analysis.explain.explanation import Explanation
-from lakelens.analysis.skeleton.skeleton import Skeleton
+from lakelens.analysis.skeleton import Skeleton
 from lakelens.errors import Unsupported
 from lakelens.model.arrow import arrow_type
 from lakelens.model.table import Table

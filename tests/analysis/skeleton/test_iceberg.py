@@ -11,8 +11,8 @@ import pytest
 import lakelens as ll
 from lakelens.errors import LakeError, Unsupported
 from lakelens.formats.iceberg.metadata.wire import INTEGER_KEYS
-from lakelens.formats.iceberg.skeleton.avro_schemas import FIELD_NAMES
-from lakelens.formats.iceberg.skeleton.properties import SPECIFIED, SUMMARY
+from lakelens.formats.iceberg.skeleton.avro_files import FIELD_NAMES
+from lakelens.formats.iceberg.skeleton.document import SPECIFIED, SUMMARY
 from tests.analysis.skeleton.states import compare_answers, count_parts, values_of
 from tests.support import LAKES
 from tests.support.clear_text import Clear, unpack

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import lakelens as ll
-from lakelens.analysis.space.slices import Slices
+from lakelens.analysis.space.census import Slices
 from lakelens.errors import AccessDenied, LakeError
 from lakelens.io.local import LocalStore
 from lakelens.options import display

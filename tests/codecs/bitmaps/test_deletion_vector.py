@@ -17,8 +17,8 @@ from lakelens.codecs.bitmaps.deletion_vector import (
     decode_hash_index,
     decode_iceberg_dv,
     decode_paimon_dv,
+    explain_paimon_dv_index,
 )
-from lakelens.codecs.bitmaps.deletion_vector_spans import explain_paimon_dv_index
 from lakelens.codecs.bitmaps.roaring import decode_roaring32, decode_roaring64
 from lakelens.errors import Corrupt, Unsupported
 

@@ -16,8 +16,6 @@ from lakelens.codecs.bitmaps.deletion_vector import (
     decode_hash_index,
     decode_iceberg_dv,
     decode_paimon_dv,
-)
-from lakelens.codecs.bitmaps.deletion_vector_spans import (
     explain_deletion_vector,
     explain_hash_index,
     explain_paimon_dv_index,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakelens.codecs.iceberg.int_key_maps import KeyedLists
+from lakelens.codecs.iceberg.value_columns import KeyedLists
 
 KEYS = st.one_of(st.integers(0, 4), st.sampled_from([-1, 1 << 20, 2147483546]))
 KINDS = {pa.int64(): st.integers(-(2**63), 2**63 - 1), pa.binary(): st.binary(max_size=9)}

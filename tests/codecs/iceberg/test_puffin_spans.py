@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from lakelens.codecs.bitmaps.deletion_vector import MAGIC_64
 from lakelens.codecs.iceberg.puffin import MAGIC, decode_footer, decode_theta
-from lakelens.codecs.iceberg.puffin_spans import explain_puffin
-from lakelens.codecs.iceberg.theta_sketch_spans import explain_theta_sketch
+from lakelens.codecs.iceberg.puffin_spans import explain_puffin, explain_theta_sketch
 from lakelens.errors import Corrupt, LakeError, Unsupported
 from lakelens.explaining import explain_bytes
 from tests.codecs.bitmaps.test_deletion_vector import frame

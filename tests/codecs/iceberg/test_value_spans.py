@@ -13,8 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lakelens.codecs.iceberg.types import parse_type
-from lakelens.codecs.iceberg.value import Point, decode_value
-from lakelens.codecs.iceberg.value_spans import explain_iceberg_value
+from lakelens.codecs.iceberg.value import Point, decode_value, explain_iceberg_value
 from lakelens.errors import Corrupt
 from tests.support.span_checks import assert_survives, assert_tiles, find_error
 

@@ -11,15 +11,19 @@ import pyarrow as pa
 import pyarrow.orc
 import pytest
 
-from lakelens.codecs.orc.bloom_filter import hash_value, hashes_negatives_otherwise, read_bloom_filters
-from lakelens.codecs.orc.statistics import list_leaves
-from lakelens.codecs.orc.tail import OrcTail
+from lakelens.codecs.orc.footer import OrcTail
+from lakelens.codecs.orc.statistics import (
+    hash_value,
+    hashes_negatives_otherwise,
+    list_leaves,
+    read_bloom_filters,
+)
 from lakelens.errors import LakeError
-from lakelens.formats.row_groups.columns import TableColumn
-from lakelens.formats.row_groups.orc import open_stripes
+from lakelens.formats.row_groups.opening import open_stripes
+from lakelens.formats.row_groups.values import TableColumn
 from lakelens.io.memory import MemoryStore
-from lakelens.model.predicate import Term
 from lakelens.model.schema import DataType
+from lakelens.model.stats import Term
 
 ROWS = 25_000
 COLUMNS: dict[str, tuple[DataType, Any, Any]] = {

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from lakelens.codecs.orc.chunk_spans import Compression, explain_message_section, read_section
 from lakelens.codecs.orc.footer import decode_footer
-from lakelens.codecs.orc.proto_schema import FOOTER
-from lakelens.codecs.orc.protobuf_spans import Many, Message, explain_message
+from lakelens.codecs.orc.protobuf import FOOTER, Many, Message, explain_message
 from lakelens.codecs.orc.spans import explain_orc
 from lakelens.codecs.span.reader import Enum
 from lakelens.codecs.span.span import Span

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lakelens.codecs.kinds import choose_kind
-from lakelens.codecs.paimon.blob_references import explain_blob_references
-from lakelens.codecs.paimon.blob_spans import explain_blob
+from lakelens.codecs.paimon.blob import explain_blob, explain_blob_references
 from lakelens.errors import Corrupt
 from tests.support import LAKES
 from tests.support.span_checks import assert_survives, assert_tiles, find_error

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lakelens.codecs.kinds import KINDS, choose_kind, explain
-from lakelens.codecs.magic import sniff
+from lakelens.codecs.kinds import KINDS, choose_kind, explain, sniff
 from lakelens.errors import Corrupt, Unsupported
 from tests.support import LAKES
 from tests.support.span_checks import assert_survives, assert_tiles, find_error

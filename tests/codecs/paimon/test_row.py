@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakelens.codecs.paimon.row import BinaryRow, decode_binary_row
-from lakelens.codecs.paimon.row_slots import SlotDecoder
+from lakelens.codecs.paimon.row import BinaryRow, SlotDecoder, decode_binary_row
 from lakelens.codecs.paimon.types import PaimonType, parse_field, parse_type
-from lakelens.codecs.variant.value import Variant
+from lakelens.codecs.variant import Variant
 from lakelens.errors import Corrupt, LakeError, Unsupported
 from tests.support import LAKES
 from tests.support.binary_row_encoder import encode_row, rows

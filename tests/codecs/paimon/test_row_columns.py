@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakelens.codecs.paimon.arrow import arrow_type, arrow_value
 from lakelens.codecs.paimon.row import decode_binary_row
-from lakelens.codecs.paimon.row_columns import decode_binary_rows
+from lakelens.codecs.paimon.row_columns import arrow_type, arrow_value, decode_binary_rows
 from lakelens.codecs.paimon.types import PaimonType, parse_field, parse_type
 from lakelens.errors import Corrupt, Unsupported
 from tests.codecs.paimon.test_row import EXAMPLES, name_fields, name_types, read_engine_rows

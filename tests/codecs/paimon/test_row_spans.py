@@ -22,7 +22,7 @@ from lakelens.codecs.paimon.row_spans import (
 )
 from lakelens.codecs.paimon.types import PaimonType, parse_field, parse_type
 from lakelens.codecs.span.span import Span
-from lakelens.codecs.variant.value import Variant
+from lakelens.codecs.variant import Variant
 from lakelens.errors import Corrupt, LakeError
 from tests.support import LAKES
 from tests.support.binary_row_encoder import encode_array, encode_nested_row, encode_row, rows

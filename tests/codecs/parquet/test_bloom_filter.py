@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakelens.codecs.parquet.bloom_filter import ParquetBloomFilter, decode_bloom_filter
 from lakelens.codecs.parquet.footer import decode_footer
+from lakelens.codecs.parquet.statistics import ParquetBloomFilter, decode_bloom_filter
 from lakelens.errors import Corrupt, LakeError, Unsupported
 
 

@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 
 from lakelens.codecs.compression import decompress
 from lakelens.codecs.parquet.footer import decode_footer
+from lakelens.codecs.parquet.pages import explain_runs
 from lakelens.codecs.parquet.spans import explain_parquet
-from lakelens.codecs.parquet.thrift import decode_struct
-from lakelens.codecs.parquet.thrift_spans import Struct, explain_struct
-from lakelens.codecs.parquet.value_spans import explain_runs
+from lakelens.codecs.parquet.thrift import Struct, decode_struct, explain_struct
 from lakelens.codecs.span.span import Octets, Span
 from lakelens.errors import Corrupt, LakeError, Unsupported
 from tests.support.span_checks import assert_survives, assert_tiles, find_error

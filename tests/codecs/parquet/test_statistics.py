@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lakelens.codecs.parquet.dictionary import is_dictionary_encoded
 from lakelens.codecs.parquet.footer import ParquetFooter, decode_footer
+from lakelens.codecs.parquet.pages import is_dictionary_encoded
 from lakelens.codecs.parquet.statistics import has_wrong_binary_bounds, iter_chunks, read_statistics
 
 # field ids of parquet.thrift

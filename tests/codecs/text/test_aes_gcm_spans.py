@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lakelens.codecs.kinds import choose_kind, explain
-from lakelens.codecs.text.aes_gcm_spans import explain_aes_gcm_stream
+from lakelens.codecs.text.envelopes import explain_aes_gcm_stream
 from lakelens.errors import Corrupt
 from tests.support.span_checks import assert_survives, assert_tiles, find_error
 

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lakelens.codecs.kinds import choose_kind, explain
-from lakelens.codecs.text.crc_spans import compute_crc32c, explain_crc
-from lakelens.codecs.text.gzip_spans import explain_gzip
+from lakelens.codecs.text.envelopes import compute_crc32c, explain_crc, explain_gzip
 from lakelens.codecs.text.text_spans import explain_json_lines, explain_text, explain_unknown
 from lakelens.errors import Corrupt
 from tests.support.span_checks import assert_survives, assert_tiles, find_error
@@ -190,7 +189,7 @@ def test_gzip_cut_and_flipped_agrees_with_the_decoder() -> None:
 
 
 def test_gzip_that_grows_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lakelens.codecs.text.gzip_spans.MAX_CONTENT", 1 << 22)
+    monkeypatch.setattr("lakelens.codecs.text.envelopes.MAX_CONTENT", 1 << 22)
     bomb = packed(bytes(1 << 22)) + packed(b"1")
     assert isinstance(find_error(explain_gzip(bomb)), Corrupt)
     nested = b"x"

@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lakelens.codecs.span.span import Span
-from lakelens.codecs.variant.spans import (
+from lakelens.codecs.variant import (
+    Variant,
     explain_variant,
     explain_variant_metadata,
     explain_variant_pair,
     explain_variant_value,
 )
-from lakelens.codecs.variant.value import Variant
 from lakelens.errors import Corrupt
 from tests.support.span_checks import assert_survives, assert_tiles, find_error
 

@@ -14,8 +14,8 @@ import pytest
 
 import lakelens as ll
 from lakelens.codecs.parquet import records as parquet_records
-from lakelens.codecs.parquet.encoding import encode_records
 from lakelens.codecs.parquet.footer import decode_footer
+from lakelens.codecs.parquet.records import encode_records
 from lakelens.errors import Corrupt, LakeError
 from lakelens.formats.iceberg.manifests.containers import (
     ParquetHeader,

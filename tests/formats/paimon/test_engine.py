@@ -15,7 +15,7 @@ from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
 from lakelens.formats.paimon.manifests.manifest import PaimonManifest
 from lakelens.formats.paimon.manifests.stats import SimpleStats
 from lakelens.formats.paimon.metadata.schema import PaimonSchema
-from lakelens.formats.paimon.metadata.type_promotion import find_promotion
+from lakelens.formats.paimon.metadata.types import find_promotion
 from lakelens.formats.paimon.snapshot import PaimonSnapshot
 from lakelens.formats.paimon.table import PaimonTable
 from lakelens.model.manifest import Entry

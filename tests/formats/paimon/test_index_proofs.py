@@ -11,7 +11,7 @@ import lakelens as ll
 from lakelens.errors import LakeError
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
 from lakelens.formats.paimon.manifests.index_proofs import IndexProofs
-from lakelens.model.predicate import Term
+from lakelens.model.stats import Term
 from lakelens.opening import open_table
 from tests.support import LAKES
 

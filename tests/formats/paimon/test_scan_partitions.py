@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakelens.codecs.paimon.arrow import arrow_type
+from lakelens.codecs.paimon.row_columns import arrow_type
 from lakelens.codecs.paimon.types import PaimonField, parse_type
 from lakelens.formats.access import TableAccess
 from lakelens.formats.paimon.metadata.layout import TableLayout
@@ -21,7 +21,7 @@ from lakelens.formats.paimon.scan.partitions import PartitionColumns
 from lakelens.io.local import LocalStore
 from lakelens.io.relocation import Locator
 from lakelens.io.tracing import TracingStore
-from lakelens.model.explainable import Source
+from lakelens.model.bytes_view import Source
 from tests.support.binary_row_encoder import encode_row, values
 
 TYPES = ("BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "CHAR(9)", "STRING", "DECIMAL(9, 2)", "DOUBLE")

@@ -12,8 +12,7 @@ from lakelens.model.check.defect import DefectBook, Product, Writer, rule
 from lakelens.model.finding import Finding
 from lakelens.model.health.measure import Call, Limit, Measure
 from lakelens.model.health.rules import HealthRules
-from lakelens.model.maintenance.procedure import Option, Procedure
-from lakelens.model.maintenance.proposal import Piece, Proposal
+from lakelens.model.maintenance import Option, Piece, Procedure, Proposal
 
 
 def measure_scribes(snapshot: Any, *_: object) -> Iterator[Measure]:

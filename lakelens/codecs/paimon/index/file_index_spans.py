@@ -3,7 +3,7 @@
     head   magic i64 | version i32 (1) | head length i32 | column count i32
            per column: name | index count i32 | per index: type name | start i32 | length i32
            redundant length i32 | that many bytes
-    body   the indexes, see `lakelens.codecs.paimon.index.file_index_body_spans`
+    body   the indexes, see `lakelens.codecs.paimon.index.file_index_bodies`
 
 Everything is big-endian; names are Java `writeUTF` (u16 length, modified UTF-8); `start` counts from byte 0 of the
 container, -1 is an empty index. Follows Paimon's "File Index" specification. Damage: another magic, counts and lengths that
@@ -18,7 +18,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
-from lakelens.codecs.paimon.index.file_index_body_spans import explain_index_body
+from lakelens.codecs.paimon.index.file_index_bodies import explain_index_body
 from lakelens.codecs.paimon.index.keys import explain_name
 from lakelens.codecs.paimon.types import TypeLike
 from lakelens.codecs.span.reader import (

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from lakelens.codecs.paimon.index.file_index_body_spans import explain_index_body
+from lakelens.codecs.paimon.index.file_index_bodies import explain_index_body
 from lakelens.codecs.paimon.index.keys import choose_layout
 from lakelens.codecs.paimon.types import TypeLike
 from lakelens.codecs.span.span import Octets, Span

@@ -7,13 +7,13 @@ two places and not the other decodes partitions by another spec, or takes delete
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from lakelens.errors import LakeError
-from lakelens.formats.iceberg.check.head_copies import TableCopies
 from lakelens.formats.iceberg.manifests.containers import Header, read_head
 from lakelens.formats.iceberg.manifests.header import read_number, read_text
 from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
@@ -25,6 +25,134 @@ from lakelens.progress import track
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.context import TableContext
     from lakelens.formats.iceberg.table import IcebergTable
+
+
+# The copies of schema and partition spec in the heads of manifests, compared with the table's metadata.
+#
+# Follows "Manifests" of the Iceberg table specification: `schema` is the JSON of the table schema when the manifest was
+# written, `partition-spec` the fields of the spec of its tuples. A schema and a spec never change under their id, so a
+# copy has to equal the table's of that id. A writer keeps the schema of its time: one with another id is no difference,
+# nor is one that the table no longer keeps. Names of partition fields, docs and defaults are not compared.
+
+_DEEPEST = 100  # levels of nested types that are looked into
+_FIRST_FIELD = 1_000  # the ids of partition fields that version 1 does not store count from here
+
+
+class TableCopies:
+    """What the current metadata document says of each schema and spec, by id, in the form in which copies are compared."""
+
+    def __init__(self, context: TableContext) -> None:
+        raw = context.document.raw
+        self._schemas = {
+            one["schema-id"]: dict(_list_fields(one))
+            for one in _list_objects(raw.get("schemas"))
+            if isinstance(one.get("schema-id"), int)
+        }
+        self._specs = {
+            one["spec-id"]: list(_list_spec(one.get("fields")))
+            for one in _list_objects(raw.get("partition-specs"))
+            if isinstance(one.get("spec-id"), int)
+        }
+
+    def compare(
+        self, line: Line, header: Header, path: str, snapshots: Callable[[], tuple[int, ...]]
+    ) -> None:
+        """Compare the copies of one head."""
+        schema, number = _read_json(header, "schema"), read_number(header, "schema-id")
+        if isinstance(schema, dict):
+            own = schema.get("schema-id")
+            what = "schema-id by the head and by its schema"
+            line.compare(number, own if isinstance(own, int) else None, "head-schema", path, what, snapshots)
+            self._compare_schema(line, schema, own if isinstance(own, int) else number, path, snapshots)
+        spec = _read_json(header, "partition-spec")
+        known = self._specs.get(read_number(header, "partition-spec-id") or 0)
+        if isinstance(spec, list) and known is not None:
+            found = list(_list_spec(spec))
+            message = f"partition-spec of the head is {_format(found)}, the table's is {_format(known)}"
+            line.require(found == known, "head-spec", path, message, snapshots)
+
+    def _compare_schema(
+        self,
+        line: Line,
+        schema: Mapping[str, Any],
+        number: int | None,
+        path: str,
+        snapshots: Callable[[], tuple[int, ...]],
+    ) -> None:
+        known = None if number is None else self._schemas.get(number)
+        if known is None:
+            return
+        found = dict(_list_fields(schema))
+        differing = sorted(one for one in {*known, *found} if known.get(one) != found.get(one))
+        if not differing:
+            line.agree()
+            return
+        first = differing[0]
+        said = f"field {first} is {found.get(first, 'not there')}, the table's is {known.get(first, 'not there')}"
+        more = f", and {len(differing) - 1:,} more" if len(differing) > 1 else ""
+        line.differ("warning", "head-schema", path, f"schema {number} of the head: {said}{more}", snapshots)
+
+
+def _read_json(header: Header, key: str) -> Any:
+    try:
+        return msgspec.json.decode(read_text(header, key) or "null")
+    except (msgspec.DecodeError, RecursionError):
+        return None
+
+
+def _list_objects(raw: Any) -> Iterator[Mapping[str, Any]]:
+    return (one for one in raw if isinstance(one, dict)) if isinstance(raw, list) else iter(())
+
+
+def _list_fields(schema: Any, depth: int = 0) -> Iterator[tuple[int, str]]:
+    """Every field of a schema by id, nested ones too: its name, its type, and whether it is required."""
+    if not isinstance(schema, dict) or depth > _DEEPEST:
+        return
+    for one in _list_objects(schema.get("fields")):
+        kind, number = one.get("type"), one.get("id")
+        name = kind.get("type") if isinstance(kind, dict) else kind
+        if isinstance(number, int):
+            needs = "required" if one.get("required") else "optional"
+            yield number, f"{one.get('name')} {str(name).replace(' ', '')} {needs}"
+        yield from _list_inner(kind, depth)
+
+
+def _list_inner(kind: Any, depth: int) -> Iterator[tuple[int, str]]:
+    """The fields within a type: of a struct, of an element, a key and a value."""
+    if not isinstance(kind, dict) or depth > _DEEPEST:
+        return
+    if kind.get("type") == "struct":
+        yield from _list_fields(kind, depth + 1)
+        return
+    for part in ("element", "key", "value"):
+        inner, number = kind.get(part), kind.get(f"{part}-id")
+        if inner is None:
+            continue
+        name = inner.get("type") if isinstance(inner, dict) else inner
+        if isinstance(number, int):
+            needs = "required" if kind.get(f"{part}-required", True) else "optional"
+            yield number, f"{part} {str(name).replace(' ', '')} {needs}"
+        yield from _list_inner(inner, depth + 1)
+
+
+def _list_spec(raw: Any) -> Iterator[tuple[int, tuple[Any, ...], str]]:
+    """The fields of a spec: id, source columns, transform."""
+    for place, one in enumerate(_list_objects(raw)):
+        sources = one.get("source-ids")
+        source = one.get("source-id")
+        columns = tuple(sources) if isinstance(sources, list) else (source,)
+        number = one.get("field-id")
+        transform = str(one.get("transform")).lower()
+        yield number if isinstance(number, int) else _FIRST_FIELD + place, columns, transform
+
+
+def _format(fields: list[tuple[int, tuple[Any, ...], str]]) -> str:
+    """A spec in a message."""
+    parts = (
+        f"{number}: {transform}({', '.join(map(str, columns))})" for number, columns, transform in fields
+    )
+    return ", ".join(parts) or "empty"
+
 
 #: Heads that are read; of more a part is.
 MOST_HEADS = 5_000

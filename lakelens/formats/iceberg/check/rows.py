@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.codecs.iceberg.transforms import Transform
 from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
+from lakelens.model.check.checking import OrderCheck, RowCheck
 from lakelens.model.check.ledger import Ledger, format_figure
-from lakelens.model.check.row_checks import OrderCheck, RowCheck
 
 if TYPE_CHECKING:
     import pyarrow as pa

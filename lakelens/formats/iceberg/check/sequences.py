@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
 from lakelens.model.check.ledger import Line
-from lakelens.model.check.survey import Survey
+from lakelens.model.check.survey import State, Survey
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from lakelens.formats.iceberg.context import TableContext
     from lakelens.formats.iceberg.table import IcebergTable
+
 
 _NONE = -1
 
@@ -153,3 +155,123 @@ def _spread(survey: Survey, name: str) -> NDArray[Any]:
     known = [value if isinstance(value, int) and abs(value) < 2**63 else _NONE for value in values]
     found: NDArray[Any] = np.array(known, np.int64)[survey.numpy("number")]
     return found
+
+
+# Row ids of version 3: what snapshots and manifests reserve, and what files have of it.
+#
+# Follows "Row Lineage" of the Iceberg table specification. A snapshot takes `added-rows` ids from its `first-row-id` on,
+# each data manifest that it adds a part of them, and each file without an id of its own the next of its manifest's::
+#
+#     next-row-id  >=  snapshot: first-row-id + added-rows  >=  manifest: first_row_id + rows  >=  file: first_row_id +
+#                  rows
+#
+# Ids of live files of one snapshot never overlap: two rows would be one.
+
+
+def compare_lineage(table: IcebergTable, context: TableContext, survey: Survey) -> None:
+    """Compare the ranges of row ids with each other."""
+    following = context.typed.next_row_id
+    if (table.format_version or 1) < 3 or following is None:
+        return
+    line = survey.ledger.line("row ids", "entries, lists, metadata", "the ids that were given before")
+    _compare_snapshots_lineage(table, survey, line, following)
+    for number in range(len(survey.manifests)):
+        for manifest in survey.lines[number]:
+            if isinstance(manifest, IcebergManifest):
+                _compare_manifest(survey, line, manifest, number, following)
+    if survey.entries.num_rows:
+        _compare_files(survey, line, following)
+
+
+def _compare_snapshots_lineage(table: IcebergTable, survey: Survey, line: Line, following: int) -> None:
+    path = table.metadata_path
+    ranges: list[tuple[int, int, State]] = []
+    for state in survey.states:
+        first, rows = (
+            getattr(state.snapshot, "first_row_id", None),
+            getattr(state.snapshot, "added_rows", None),
+        )
+        if first is None or rows is None:
+            continue
+        ranges.append((first, first + rows, state))
+        message = f"{state.name} gives row ids up to {first + rows:,}, $.next-row-id is {following:,}"
+        line.require(first + rows <= following, "row-ids", path, message, state.ids)
+        _compare_assigned(survey, line, state, first, rows)
+    for (_, end, one), (begin, _, other) in pairwise(sorted(ranges, key=lambda item: item[:2])):
+        message = f"{one.name} and {other.name} both give row ids from {begin:,} on"
+        line.require(end <= begin, "row-ids", path, message, (*one.ids, *other.ids))
+
+
+def _compare_assigned(survey: Survey, line: Line, state: State, first: int, rows: int) -> None:
+    """The manifests that a snapshot added have their ids within those that it gives."""
+    for _, _, manifest in state.manifests:
+        if not isinstance(manifest, IcebergManifest) or manifest.added_snapshot_id != state.snapshot.id:
+            continue
+        begin = manifest.first_row_id
+        if manifest.content != "data" or not isinstance(begin, int):
+            continue
+        if begin < first:
+            continue  # its rows had ids before
+        end = begin + (manifest.added_rows_count or 0) + (manifest.existing_rows_count or 0)
+        message = (
+            f"first_row_id {begin:,} and {end - begin:,} rows are not within the {rows:,} ids from {first:,} on "
+            f"that {state.name} gives"
+        )
+        line.require(end <= first + rows, "row-ids", manifest.path, message, state.ids)
+
+
+def _compare_manifest(
+    survey: Survey, line: Line, manifest: IcebergManifest, number: int, following: int
+) -> None:
+    begin = manifest.first_row_id
+    if begin is None:
+        return
+    snapshots = partial(survey.list_snapshots, (number,))
+    message = f"a manifest of deletes has first_row_id {begin}"
+    if not line.require(manifest.content == "data", "row-ids", manifest.path, message, snapshots):
+        return
+    rows = (manifest.added_rows_count or 0) + (manifest.existing_rows_count or 0)
+    message = f"first_row_id {begin:,} is not below $.next-row-id {following:,}"
+    line.require(begin + min(rows, 1) <= following, "row-ids", manifest.path, message, snapshots)
+
+
+def _compare_files(survey: Survey, line: Line, following: int) -> None:
+    """Ids of live files are below the next one, and do not overlap those of another file."""
+    import numpy as np
+
+    first, rows = survey.numpy("first_row_id", -1), survey.numpy("record_count")
+    known = np.flatnonzero(survey.live & (first >= 0))
+    line.agree(2 * len(known))
+    beyond = known[first[known] + rows[known] > following]
+    for row in beyond.tolist():
+        end = int(first[row] + rows[row])
+        _note(survey, line, row, f"has row ids up to {end:,}, $.next-row-id is {following:,}")
+    paths = survey.entries["path"].combine_chunks().dictionary_encode().indices.to_numpy()
+    order = known[np.lexsort((paths[known], first[known]))]
+    keys = np.stack([first[order], rows[order], paths[order]], axis=1)
+    distinct = order[np.sort(np.unique(keys, axis=0, return_index=True)[1])] if len(order) else order
+    ends = first[distinct] + rows[distinct]
+    overlaps = np.flatnonzero((ends[:-1] > first[distinct][1:]) & (rows[distinct][1:] > 0))
+    for place in overlaps.tolist():
+        one, other = int(distinct[place]), int(distinct[place + 1])
+        if _are_together(survey, one, other):
+            name = survey.entries["path"][one].as_py().rpartition("/")[2]
+            _note(survey, line, other, f"has row ids from {int(first[other]):,} on, which {name} has too")
+
+
+def _are_together(survey: Survey, one: int, other: int) -> bool:
+    """Whether a snapshot names the manifests of both entries, which are of different files."""
+    if survey.entries["path"][one].as_py() == survey.entries["path"][other].as_py():
+        return bool(survey.entries["number"][one].as_py() == survey.entries["number"][other].as_py())
+    numbers = [survey.entries["number"][row].as_py() for row in (one, other)]
+    return bool(survey.holders[numbers[0]] & survey.holders[numbers[1]])
+
+
+def _note(survey: Survey, line: Line, row: int, words: str) -> None:
+    number: int = survey.entries["number"][row].as_py()
+    name: Any = survey.entries["path"][row].as_py().rpartition("/")[2]
+    line.compared -= 1
+    message = f"{survey.describe_entry(row)} ({name}) {words}"
+    line.differ(
+        "error", "row-ids", survey.manifests[number].path, message, partial(survey.list_snapshots, (number,))
+    )

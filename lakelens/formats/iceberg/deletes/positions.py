@@ -21,7 +21,7 @@ from lakelens.formats.iceberg.deletes.equality import DataKeys, KeyColumn, KeySe
 from lakelens.formats.iceberg.deletes.stored_columns import StoredColumns, view_numbers
 from lakelens.formats.iceberg.manifests.contents import find_content, read_vector
 from lakelens.formats.iceberg.metadata.columns import DELETE_FILE_PATH, DELETE_POS
-from lakelens.io.pieces import fetch_files_along
+from lakelens.io.ahead import fetch_files_along
 
 if TYPE_CHECKING:
     import numpy as np

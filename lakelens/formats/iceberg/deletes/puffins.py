@@ -15,9 +15,9 @@ from lakelens.codecs.iceberg.puffin import Blob, ThetaSketch, decode_theta, deco
 from lakelens.errors import LakeError, Missing
 from lakelens.formats.iceberg.manifests.contents import read_puffin_footer
 from lakelens.formats.iceberg.metadata.wire import WireStatistics
+from lakelens.model.bytes_view import Source
 from lakelens.model.datafile import DataFile, IndexFile, StatisticsFile
 from lakelens.model.deletes import Vectors
-from lakelens.model.explainable import Source
 from lakelens.model.fileset import FileSet
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from lakelens.codecs.avro.schema import find_record
 from lakelens.codecs.orc.footer import FIELD_ID_KEYS
 from lakelens.errors import Corrupt, Unsupported
 from lakelens.formats.contents import load_codec, open_file
-from lakelens.formats.iceberg.metadata.name_mapping import read_name_mapping
+from lakelens.formats.iceberg.metadata.columns import read_name_mapping
 from lakelens.formats.iceberg.metadata.schemas import walk_fields
 
 if TYPE_CHECKING:

@@ -9,12 +9,17 @@ from typing import IO, Any, cast
 from lakelens.codecs.avro.container import decode_header
 from lakelens.codecs.kinds import explain
 from lakelens.codecs.parquet.footer import decode_footer
-from lakelens.codecs.span.octets import OctetsFile
-from lakelens.codecs.span.span import Octets
+from lakelens.codecs.span.span import Octets, OctetsFile
 from lakelens.codecs.text.json_spans import find_json
 from lakelens.errors import LakeError
-from lakelens.formats.explain.avro_records import find_record
-from lakelens.formats.explain.stored import (
+from lakelens.formats.iceberg.context import TableContext
+from lakelens.formats.iceberg.explain.nested import ManifestColumns, nested_for_metadata
+from lakelens.formats.iceberg.manifests.containers import is_parquet, make_header
+from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
+from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
+from lakelens.formats.iceberg.manifests.manifest_list import IcebergManifestList
+from lakelens.formats.iceberg.metadata.document import decompress_document
+from lakelens.formats.stored import (
     Caption,
     LabelledBytes,
     count_bytes,
@@ -23,6 +28,7 @@ from lakelens.formats.explain.stored import (
     explain_octets,
     explain_parts,
     explain_range,
+    find_record,
     focus_on,
     join_clauses,
     kind_of_format,
@@ -30,14 +36,6 @@ from lakelens.formats.explain.stored import (
     name_file,
     read_octets,
 )
-from lakelens.formats.iceberg.context import TableContext
-from lakelens.formats.iceberg.explain.columns import ManifestColumns
-from lakelens.formats.iceberg.explain.nested import nested_for_metadata
-from lakelens.formats.iceberg.manifests.containers import is_parquet, make_header
-from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
-from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
-from lakelens.formats.iceberg.manifests.manifest_list import IcebergManifestList
-from lakelens.formats.iceberg.metadata.document import decompress_document
 from lakelens.model.bytes_view import BytesView
 from lakelens.model.datafile import IndexFile, StatisticsFile
 from lakelens.model.manifest import Entry

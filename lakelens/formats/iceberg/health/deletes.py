@@ -12,9 +12,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from lakelens.model.health.figures import sum_groups
+from lakelens.model.health.figures import Reach, sum_groups
 from lakelens.model.health.measure import Limit, Measure, count
-from lakelens.model.health.reach import Reach
 
 if TYPE_CHECKING:
     import numpy as np

@@ -13,16 +13,21 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from lakelens.model.health.manifests import find_emptied, list_manifest_parts, measure_manifests, say_emptied
 from lakelens.model.health.measure import Call, DocumentPart, DocumentParts, Limit, Measure, count
-from lakelens.model.health.rules import MIB, name_source, quote_name
+from lakelens.model.health.rules import (
+    MIB,
+    find_emptied,
+    list_manifest_parts,
+    measure_manifests,
+    name_source,
+    quote_name,
+    say_emptied,
+)
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.health.rules import IcebergHealth
-    from lakelens.formats.iceberg.metadata.document import Document
-    from lakelens.formats.iceberg.metadata.snapshot_index import SnapshotIndex
-    from lakelens.model.health.figures import FileFigures
-    from lakelens.model.health.reach import Reach
+    from lakelens.formats.iceberg.metadata.document import Document, SnapshotIndex
+    from lakelens.model.health.figures import FileFigures, Reach
     from lakelens.model.scan.splits import SplitFigure
     from lakelens.model.snapshot import Ref
 

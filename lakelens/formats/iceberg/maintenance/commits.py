@@ -7,15 +7,20 @@ which keeps `write.metadata.previous-versions-max` (100) of them. Follows `Table
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
+from lakelens.formats.iceberg.deletes.matching import partition_key, reaches_everywhere
 from lakelens.io.store import find_info
-from lakelens.model.maintenance.proposal import Assumption, Output, Piece
+from lakelens.model.maintenance import Assumption, Output, Piece
 
 if TYPE_CHECKING:
+    from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
     from lakelens.formats.iceberg.snapshot import IcebergSnapshot
     from lakelens.formats.iceberg.table import IcebergTable
+
 
 _DELETES_OLD = "write.metadata.delete-after-commit.enabled"
 _KEPT_VERSIONS = "write.metadata.previous-versions-max"
@@ -175,3 +180,154 @@ def refuse_unknown(ids: Iterable[int], table: IcebergTable) -> Sequence[int]:
     """Those of some ids that are no snapshots of the table."""
     index = table._context.document.snapshots
     return [number for number in ids if number not in index]
+
+
+# The CALL statement of a procedure, to be copied. What comes from a table is quoted.
+#
+#     CALL <catalog>.system.expire_snapshots(
+#       table => 'shop.orders',
+#       retain_last => 5)
+#
+# No file names the catalog: `<catalog>` stands for it.
+
+CATALOG = "<catalog>"
+_PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+
+
+def quote_text(text: str) -> str:
+    r"""A text as a literal of Spark SQL.
+
+    >>> print(quote_text("it's"), quote_text("a\\b"))
+    'it\'s' 'a\\b'
+    """
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return "'" + "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in escaped) + "'"
+
+
+def quote_name(name: str) -> str:
+    """The name of a table as procedures take it: parts that are no plain words stand in backticks.
+
+    >>> quote_name("shop.orders"), quote_name("shop.2024 orders")
+    ("'shop.orders'", "'shop.`2024 orders`'")
+    """
+    parts = name.split(".")
+    quoted = (part if _PLAIN.fullmatch(part) else "`" + part.replace("`", "``") + "`" for part in parts)
+    return quote_text(".".join(quoted))
+
+
+def format_value(value: Any) -> str:
+    """A value as SQL: texts quoted, times as TIMESTAMP of UTC, lists as ARRAY, mappings as map of texts.
+
+    >>> format_value(datetime(2024, 3, 1)), format_value((5, 6)), format_value({"rewrite-all": True})
+    ("TIMESTAMP '2024-03-01 00:00:00 UTC'", 'ARRAY(5, 6)', "map('rewrite-all', 'true')")
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, datetime):
+        text = value.strftime("%Y-%m-%d %H:%M:%S")
+        fraction = f".{value.microsecond:06d}".rstrip("0") if value.microsecond else ""
+        return f"TIMESTAMP '{text}{fraction} UTC'"
+    if isinstance(value, Mapping):
+        texts = (
+            quote_text(str(word).lower() if isinstance(word, bool) else str(word))
+            for item in value.items()
+            for word in item
+        )
+        return f"map({', '.join(texts)})"
+    if isinstance(value, tuple | list):
+        return f"ARRAY({', '.join(map(format_value, value))})"
+    return quote_text(value) if isinstance(value, str) else str(value)
+
+
+def write_call(table: str, procedure: str, arguments: Mapping[str, Any]) -> str:
+    """The statement that calls a procedure on a table.
+
+    >>> print(write_call("shop.orders", "expire_snapshots", {"retain_last": 5}))
+    CALL <catalog>.system.expire_snapshots(
+      table => 'shop.orders',
+      retain_last => 5)
+    """
+    lines = [f"table => {quote_name(table)}"]
+    lines += [f"{name} => {format_value(value)}" for name, value in arguments.items()]
+    return f"CALL {CATALOG}.system.{procedure}(\n  " + ",\n  ".join(lines) + ")"
+
+
+# Delete files that a rewrite drops from the table's state beside those that it rewrites.
+#
+#     old        delete files of a sequence number below that of every data file that is left: they can match nothing
+#     vectors    those of data files that are rewritten
+#     dangling   with `remove_dangling_deletes`, in a commit of its own: those that reach no data file that is left
+#
+# Follows `MergingSnapshotProducer.apply`, `ManifestFilterManager` and `RemoveDanglingDeleteFilesAction` of Iceberg 1.12.
+
+_ROLES = {
+    "data": "data",
+    "position_deletes": "position delete",
+    "equality_deletes": "equality delete",
+    "deletion_vector": "deletion vectors",
+}
+
+
+def make_piece(file: IcebergDataFile, why: str = "") -> Piece:
+    """A file of a snapshot as part of a proposal."""
+    return Piece(file.path, _ROLES[file.content], file.own_size_bytes, why)
+
+
+def find_oldest(table: IcebergTable, snapshot: IcebergSnapshot, gone: Mapping[str, Collection[str]]) -> int:
+    """The lowest sequence number of the data files that a commit leaves in their manifests, as manifests count it.
+
+    `gone` are the files that the commit removes, by manifest. New files do not count.
+    """
+    oldest = table.last_sequence_number
+    for manifest in snapshot.manifests:
+        if manifest.content != "data":
+            continue
+        removed = gone.get(manifest.path)
+        if not removed:
+            oldest = min(oldest, manifest.min_sequence_number)
+            continue
+        left = (
+            entry.sequence_number
+            for entry in manifest.entries
+            if entry.is_live and entry.file.recorded_path not in removed and entry.sequence_number is not None
+        )
+        oldest = min(oldest, min(left, default=oldest))
+    return oldest
+
+
+def find_dropped(
+    deletes: Iterable[IcebergDataFile],
+    oldest: int,
+    rewritten: Collection[str] = (),
+    manifests: Collection[str] | None = None,
+) -> list[tuple[IcebergDataFile, str]]:
+    """The delete files that a commit drops, and why: old ones (of some manifests, where these are given), and vectors."""
+    found = []
+    for file in deletes:
+        if file.content == "deletion_vector" and file.target in rewritten:
+            found.append((file, "the data file it is for is rewritten"))
+        elif 0 < (file.sequence_number or 0) < oldest and (manifests is None or file.manifest in manifests):
+            found.append((file, "older than every data file that is left"))
+    return found
+
+
+def find_dangling(
+    deletes: Iterable[IcebergDataFile], reached: Collection[Hashable], new: Collection[tuple[Hashable, int]]
+) -> list[tuple[IcebergDataFile, str]]:
+    """The delete files that reach no data file: `reached` are those that reach one that is not rewritten.
+
+    `new` are the partitions of new files with their sequence number; a delete for one file cannot be for any of them.
+    """
+    found = []
+    for file in deletes:
+        if file.identity in reached or any(_reaches(file, *one) for one in new):
+            continue
+        found.append((file, "it reaches no data file that is left"))
+    return found
+
+
+def _reaches(file: IcebergDataFile, partition: Hashable, number: int) -> bool:
+    own = file.sequence_number or 0
+    if file.content == "equality_deletes":
+        return own > number and (reaches_everywhere(file) or partition_key(file) == partition)
+    return file.target is None and own >= number and partition_key(file) == partition

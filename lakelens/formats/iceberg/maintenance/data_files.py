@@ -24,22 +24,25 @@ from lakelens.formats.iceberg.maintenance.commits import (
     assume,
     estimate_document,
     estimate_list,
-    find_unread,
-    list_dropped_documents,
-    read_number,
-)
-from lakelens.formats.iceberg.maintenance.dropped_deletes import (
     find_dangling,
     find_dropped,
     find_oldest,
+    find_unread,
+    list_dropped_documents,
     make_piece,
+    read_number,
+    write_call,
 )
-from lakelens.formats.iceberg.maintenance.file_groups import FileGroup, find_share
-from lakelens.formats.iceberg.maintenance.packing import Limits, count_commits, spell_option
+from lakelens.formats.iceberg.maintenance.packing import (
+    FileGroup,
+    Limits,
+    count_commits,
+    find_share,
+    spell_option,
+)
 from lakelens.formats.iceberg.maintenance.sizes import Estimate
-from lakelens.formats.iceberg.maintenance.statement import write_call
 from lakelens.model.fileset import FileSet
-from lakelens.model.maintenance.proposal import Assumption, Group, Output, Piece, Proposal
+from lakelens.model.maintenance import Assumption, Group, Output, Piece, Proposal
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile

@@ -22,10 +22,10 @@ from lakelens.formats.iceberg.maintenance.commits import (
     find_unread,
     list_dropped_documents,
     read_number,
+    write_call,
 )
 from lakelens.formats.iceberg.maintenance.sizes import estimate_manifests
-from lakelens.formats.iceberg.maintenance.statement import write_call
-from lakelens.model.maintenance.proposal import Assumption, Group, Output, Piece, Proposal
+from lakelens.model.maintenance import Assumption, Group, Output, Piece, Proposal
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.manifests.manifest import IcebergManifest

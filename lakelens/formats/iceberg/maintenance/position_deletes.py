@@ -21,15 +21,17 @@ from lakelens.formats.iceberg.maintenance.commits import (
     assume,
     estimate_document,
     estimate_list,
+    find_dropped,
+    find_oldest,
     find_unread,
     list_dropped_documents,
+    make_piece,
     read_number,
+    write_call,
 )
-from lakelens.formats.iceberg.maintenance.dropped_deletes import find_dropped, find_oldest, make_piece
 from lakelens.formats.iceberg.maintenance.packing import Limits, count_commits, spell_option
-from lakelens.formats.iceberg.maintenance.statement import write_call
 from lakelens.model.fileset import FileSet
-from lakelens.model.maintenance.proposal import Assumption, Group, Output, Proposal
+from lakelens.model.maintenance import Assumption, Group, Output, Proposal
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile

@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from lakelens.formats.iceberg.maintenance.cherry_pick import plan_pick
 from lakelens.formats.iceberg.maintenance.data_files import plan_data_files
-from lakelens.formats.iceberg.maintenance.expiry import plan_expiry
+from lakelens.formats.iceberg.maintenance.expiry import plan_expiry, plan_orphans
 from lakelens.formats.iceberg.maintenance.manifests import plan_manifests
-from lakelens.formats.iceberg.maintenance.orphans import plan_orphans
 from lakelens.formats.iceberg.maintenance.packing import OPTIONS
 from lakelens.formats.iceberg.maintenance.position_deletes import plan_position_deletes
 from lakelens.formats.iceberg.maintenance.refs import (
     plan_current,
     plan_fast_forward,
+    plan_pick,
     plan_rollback,
     plan_rollback_to_time,
 )
-from lakelens.model.maintenance.procedure import Option, Procedure
-from lakelens.model.maintenance.proposal import Proposal
+from lakelens.model.maintenance import Option, Procedure, Proposal
 
 _ID = Option("snapshot_id", "integer", "the snapshot's id", is_required=True)
 _DELETES_AT_A_TIME = Option(

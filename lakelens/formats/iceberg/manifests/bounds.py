@@ -13,7 +13,7 @@ from typing import Any
 from lakelens.codecs.iceberg.value import decode_value
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.metadata.columns import Column, ColumnIndex
-from lakelens.model.explainable import Source
+from lakelens.model.bytes_view import Source
 from lakelens.model.stats import Bounds, ColumnBounds
 
 DEFAULT_MODE = "truncate(16)"

@@ -13,8 +13,7 @@ from lakelens.codecs.iceberg.puffin import PuffinFooter, decode_footer, footer_s
 from lakelens.errors import Corrupt, Unsupported
 from lakelens.formats import contents
 from lakelens.formats.iceberg.context import TableContext
-from lakelens.io.ahead import fetch
-from lakelens.io.pieces import fetch_files
+from lakelens.io.ahead import fetch, fetch_files
 from lakelens.model.datafile import Footer
 
 if TYPE_CHECKING:

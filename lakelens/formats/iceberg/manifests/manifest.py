@@ -32,9 +32,9 @@ from lakelens.formats.iceberg.manifests.header import (
 )
 from lakelens.formats.iceberg.manifests.records import EntryReader
 from lakelens.formats.iceberg.metadata.partitions import PartitionColumn
-from lakelens.io.pieces import fetch_along
+from lakelens.io.ahead import fetch_along
+from lakelens.model.bytes_view import Source
 from lakelens.model.collections import Document
-from lakelens.model.explainable import Source
 from lakelens.model.manifest import (
     Entries,
     Entry,

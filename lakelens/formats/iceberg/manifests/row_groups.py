@@ -12,10 +12,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from lakelens.formats.iceberg.context import TableContext
-from lakelens.formats.iceberg.metadata.name_mapping import read_name_mapping
-from lakelens.formats.row_groups.columns import FindColumn, TableColumn, walk_structs
+from lakelens.formats.iceberg.metadata.columns import read_name_mapping
 from lakelens.formats.row_groups.opening import FileLeaf
 from lakelens.formats.row_groups.opening import open_row_groups as open_groups
+from lakelens.formats.row_groups.values import FindColumn, TableColumn, walk_structs
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile

@@ -21,7 +21,7 @@ from lakelens.formats.iceberg.metadata.wire import (
     WireSortOrder,
     WireSpec,
 )
-from lakelens.model.explainable import Source
+from lakelens.model.bytes_view import Source
 from lakelens.model.schema import (
     DataType,
     Field,

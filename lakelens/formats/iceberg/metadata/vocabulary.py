@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from lakelens.model.facts.vocabulary import Place, ValueKind, Vocabulary
+from lakelens.model.facts.traits import Place, ValueKind, Vocabulary
 
 _KINDS: dict[str, ValueKind] = {
     "last-updated-ms": "time",

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from lakelens.formats.iceberg.table import IcebergTable
-    from lakelens.model.predicate import Term
     from lakelens.model.schema import DataType, PartitionField
+    from lakelens.model.stats import Term
 
 _UNITS = {"year": "Y", "month": "M", "day": "D", "hour": "h"}
 _TICKS = {"ms": "ms", "us": "us", "ns": "ns"}

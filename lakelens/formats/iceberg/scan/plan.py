@@ -23,8 +23,7 @@ from lakelens.formats.iceberg.metadata.document import decode_document
 from lakelens.formats.iceberg.metadata.wire import WireMetadata
 from lakelens.formats.iceberg.scan.batch import build_batch, encode_files
 from lakelens.formats.iceberg.scan.entries import OpenManifest
-from lakelens.io.ahead import fetch
-from lakelens.io.pieces import fetch_along
+from lakelens.io.ahead import fetch, fetch_along
 from lakelens.io.tracing import TracingStore
 from lakelens.model.datafile import DataFile
 from lakelens.model.fileset import FileColumns

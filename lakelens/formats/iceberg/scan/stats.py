@@ -9,10 +9,9 @@ from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from lakelens.codecs.iceberg.int_key_maps import KeyedLists
 from lakelens.codecs.iceberg.types import IcebergType
 from lakelens.codecs.iceberg.value import decode_value
-from lakelens.codecs.iceberg.value_columns import decode_values, take_places
+from lakelens.codecs.iceberg.value_columns import KeyedLists, decode_values, take_places
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.metadata.columns import DELETE_FILE_PATH, Column, ColumnIndex
 from lakelens.formats.iceberg.scan.entries import EntryColumns

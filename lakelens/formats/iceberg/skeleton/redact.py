@@ -2,28 +2,203 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import dataclasses
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from lakelens.codecs.avro.records import encode_document
+from lakelens.codecs.iceberg.puffin import MAGIC, PuffinFooter, decode_footer
 from lakelens.codecs.iceberg.types import IcebergType, parse_struct
-from lakelens.errors import LakeError
+from lakelens.errors import LakeError, Missing
 from lakelens.formats.iceberg.context import TableContext
-from lakelens.formats.iceberg.discovery.names import parse_metadata_name
-from lakelens.formats.iceberg.skeleton.avro_files import AvroDocument, EntryWalk, ListWalk
-from lakelens.formats.iceberg.skeleton.avro_schemas import SchemaWriter
-from lakelens.formats.iceberg.skeleton.bones import IcebergBones, drop_unused, relate
-from lakelens.formats.iceberg.skeleton.columns import ColumnBook, PartitionMap
+from lakelens.formats.iceberg.discovery.versions import parse_metadata_name
+from lakelens.formats.iceberg.manifests.containers import Header, ParquetHeader, decode_head, iterate_records
+from lakelens.formats.iceberg.skeleton.avro_files import (
+    FIELD_NAMES,
+    AvroDocument,
+    EntryWalk,
+    ListWalk,
+    SchemaWriter,
+)
+from lakelens.formats.iceberg.skeleton.column_book import ColumnBook, PartitionMap
+from lakelens.formats.iceberg.skeleton.cuts import IcebergBones, drop_unused, relate
 from lakelens.formats.iceberg.skeleton.document import DocumentWriter, read_default
-from lakelens.formats.iceberg.skeleton.headers import HeaderWriter
-from lakelens.formats.iceberg.skeleton.pens import NotingPen, Pen, WritingPen
-from lakelens.formats.iceberg.skeleton.places import PlaceBook
-from lakelens.formats.iceberg.skeleton.reading import StoredFile, read_files
-from lakelens.formats.iceberg.skeleton.vectors import plan_vectors
+from lakelens.formats.iceberg.skeleton.pens import MARK, NotingPen, Pen, PlaceBook, WritingPen
 from lakelens.model.skeleton.redaction import Redaction
 from lakelens.progress import track
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.table import IcebergTable
+
+
+# The manifests and manifest lists of a table as stored, each read once; what cannot be read is known by its error.
+
+
+@dataclass
+class StoredFile:
+    """One file: its header and records; `size` is None for one that is not there, `error` what stopped the reading."""
+
+    recorded: str
+    size: int | None = None
+    header: Header | None = None
+    records: list[dict[str, Any]] = dataclasses.field(default_factory=list, repr=False)
+    error: LakeError | None = None
+
+    @property
+    def record(self) -> Mapping[str, Any]:
+        """The schema of its records; empty where it has none."""
+        return {} if self.header is None else self.header.record
+
+    @property
+    def is_parquet(self) -> bool:
+        """Whether its records are in a Parquet file."""
+        return isinstance(self.header, ParquetHeader)
+
+    def read_json(self, key: str) -> Any:
+        """An entry of the header that is JSON; None where it is not."""
+        stored = {} if self.header is None else self.header.metadata
+        try:
+            return json.loads(stored[key])
+        except (KeyError, ValueError, RecursionError):
+            return None
+
+    def read_number(self, key: str) -> int | None:
+        """An entry of the header that is a whole number."""
+        found = self.read_json(key)
+        return found if isinstance(found, int) and not isinstance(found, bool) else None
+
+
+def read_file(context: TableContext, recorded: str) -> StoredFile:
+    """A file, as far as it can be read."""
+    made = StoredFile(recorded)
+    try:
+        path, data = context.access.read_recorded(recorded, here=True)
+        made.size = len(data)
+        made.header = decode_head(data, path)
+        made.records.extend(iterate_records(data, path, made.header))
+    except Missing:
+        pass
+    except LakeError as error:
+        made.error = error
+    return made
+
+
+def read_files(context: TableContext, recorded: Iterable[str]) -> dict[str, StoredFile]:
+    """Several files, by their recorded paths."""
+    return {one: read_file(context, one) for one in dict.fromkeys(recorded)}
+
+
+# The entries of the headers of manifests and manifest lists.
+
+_PLAIN = (
+    *("snapshot-id", "parent-snapshot-id", "format-version", "sequence-number", "first-row-id", "content"),
+    *("partition-spec-id", "schema-id"),
+)
+_MAX_DEPTH = 100
+_VALUE = re.compile(rb"-?\d{1,20}|null|data|deletes")
+
+
+class HeaderWriter:
+    """Writes headers again; of entries that are not specified neither name nor value stays."""
+
+    def __init__(self, writer: DocumentWriter) -> None:
+        self._writer = writer
+
+    def write(self, one: StoredFile, partition: Mapping[str, str] | None = None) -> dict[str, bytes]:
+        """The entries of one file's header, without `avro.schema` and `avro.codec`."""
+        assert one.header is not None
+        made: dict[str, bytes] = {}
+        for key, value in one.header.metadata.items():
+            if key in _PLAIN and _VALUE.fullmatch(value):
+                made[key] = value
+            elif key == "schema":
+                made[key] = encode_document(self._writer.write_schema(one.read_json(key)))
+            elif key == "partition-spec":
+                made[key] = encode_document(self._writer.write_fields(one.read_json(key)))
+            elif key == "iceberg.schema":
+                made[key] = encode_document(_write_own(one.read_json(key), partition or {}, set(FIELD_NAMES)))
+        return made
+
+
+def _write_own(schema: Any, partition: Mapping[str, str], known: set[str], depth: int = 0) -> Any:
+    """The Iceberg schema of the records themselves, with the new names of partition fields; null for what is too deep."""
+    if depth > _MAX_DEPTH:
+        return None
+    if isinstance(schema, list):
+        return [_write_own(one, partition, known, depth + 1) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key == "name":
+            name = str(value)
+            made[key] = partition.get(name, name if name in known else "x")
+        elif key != "doc" and not key.endswith("-default"):
+            made[key] = _write_own(value, partition, known, depth + 1)
+    return made
+
+
+# Deletion vectors: the Puffin files of a skeleton hold the same positions, under the new names of their data files.
+#
+# Positions of rows are no values, and a vector's place in its file is recorded in manifests: blobs stay where they are,
+# and the footer is filled up with blanks to its old length where it is shorter. A file with anything else in it is left
+# out.
+
+_TYPE = "deletion-vector-v1"
+
+
+def plan_vectors(
+    context: TableContext, recorded: Iterable[str], pen: WritingPen, redaction: Redaction
+) -> dict[str, Callable[[str], bytes]]:
+    """Of each file of vectors its path below the skeleton, and what writes it."""
+    made: dict[str, Callable[[str], bytes]] = {}
+    for one in recorded:
+        try:
+            path, data = context.access.read_recorded(one, here=True)
+            footer = decode_footer(data, path=path)
+        except Missing:
+            redaction.note("files that are missing are missing in the skeleton")
+        except LakeError as error:
+            redaction.note(f"a file of deletion vectors cannot be read and is left out: {error.message}")
+        else:
+            if all(blob.type == _TYPE and not blob.compression_codec for blob in footer.blobs):
+                made[relate(pen.file(one))] = partial(_write, data, footer, pen)
+            else:
+                redaction.note("Puffin files with anything but deletion vectors are left out")
+    return made
+
+
+def _write(data: bytes, footer: PuffinFooter, pen: WritingPen, location: str) -> bytes:
+    """The file again, if the table is at a location."""
+    end = len(data) - footer.footer_size
+    body = bytearray(end)
+    body[: len(MAGIC)] = MAGIC
+    blobs = []
+    for blob in footer.blobs:
+        body[blob.offset : blob.offset + blob.length] = data[blob.offset : blob.offset + blob.length]
+        properties = {}
+        for key, value in blob.properties.items():
+            if key == "referenced-data-file":
+                properties[key] = pen.file(value).replace(MARK, location)
+            elif key == "cardinality" and value.isdecimal():
+                properties[key] = value
+        entry = {
+            "type": blob.type,
+            "fields": list(blob.fields),
+            "snapshot-id": blob.snapshot_id,
+            "sequence-number": blob.sequence_number,
+            "offset": blob.offset,
+            "length": blob.length,
+            "properties": properties,
+        }
+        blobs.append({key: value for key, value in entry.items() if value is not None})
+    payload = json.dumps({"blobs": blobs}, ensure_ascii=False, separators=(",", ":")).encode()
+    payload = payload.ljust(footer.footer_size - 16)
+    return bytes(body) + MAGIC + payload + len(payload).to_bytes(4, "little") + bytes(4) + MAGIC
 
 
 def redact_table(table: IcebergTable, redaction: Redaction) -> IcebergBones:

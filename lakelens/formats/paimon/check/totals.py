@@ -19,6 +19,7 @@ from lakelens.model.check.survey import Survey
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+
 _COUNTS = ("total_record_count", "delta_record_count", "changelog_record_count")
 _KEYS = {name: "".join(p.title() if i else p for i, p in enumerate(name.split("_"))) for name in _COUNTS}
 
@@ -163,3 +164,12 @@ def _compare_end(
     leaves_out = recorded > found if is_least else recorded < found
     severity: Any = "error" if leaves_out else "warning"
     line.compare(recorded, found, "manifest-range", path, what, snapshots, severity)
+
+
+# What a check of a Paimon table reads of entries.
+
+#: Columns of entries that the checks of Paimon need beside those of every format.
+COLUMNS = (
+    *("bucket", "level", "schema_id", "first_row_id", "min_sequence_number", "max_sequence_number"),
+    *("delete_row_count", "total_buckets"),
+)

@@ -18,7 +18,7 @@ from lakelens.formats.paimon.manifests.index import DELETION_VECTORS
 from lakelens.io.ahead import is_larger
 from lakelens.model.comparison import sum_known
 from lakelens.model.deletes import LiveRows
-from lakelens.model.facts.amounts import NO_ROWS, Amount
+from lakelens.model.facts.traits import NO_ROWS, Amount
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.deletes.positions import VectorReader

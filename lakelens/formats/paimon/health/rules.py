@@ -7,31 +7,229 @@ partition are joined where there are `compaction.min.file-num` of them or where 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lakelens.caching import cached_property
-from lakelens.formats.paimon.health.indexes import list_index_columns, measure_indexes
-from lakelens.formats.paimon.health.levels import measure_levels
-from lakelens.formats.paimon.health.metadata import list_document_parts, measure_metadata
-from lakelens.formats.paimon.health.needs import list_needs
-from lakelens.formats.paimon.health.vectors import find_reach, measure_vectors
-from lakelens.formats.paimon.maintenance.states import is_new_engine
+from lakelens.formats.paimon.health.metadata import (
+    list_document_parts,
+    list_index_columns,
+    measure_indexes,
+    measure_metadata,
+)
+from lakelens.formats.paimon.maintenance.deletion import is_new_engine
 from lakelens.formats.paimon.splits import parse_size
-from lakelens.model.health.measure import Call, Limit
+from lakelens.model.health.figures import Reach, sum_groups
+from lakelens.model.health.measure import Call, Limit, Measure, Need, count, list_file_needs, list_type_needs
 from lakelens.model.health.rules import Groups, HealthRules, group_partitions, name_source, quote, read_number
 from lakelens.model.scan.splits import SplitFigure
 
 if TYPE_CHECKING:
     import numpy as np
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from lakelens.formats.paimon.snapshot import PaimonSnapshot
     from lakelens.formats.paimon.table import PaimonTable
     from lakelens.model.health.figures import FileFigures
+    from lakelens.model.health.measure import DocumentParts
 
     Numbers = NDArray[np.int64]
+
+
+# What a reader of a Paimon table must know: how rows are merged, vectors, row ids, types, file formats, codecs.
+
+_TYPES = {
+    "variant": "Paimon 1.0",
+    "blob": "Paimon 1.4",
+    "vector": "Paimon 1.4",
+    "multiset": "",
+}
+
+
+def list_needs(rules: PaimonHealth, figures: FileFigures) -> Iterator[Need]:
+    """See `HealthRules.list_needs`."""
+    table = rules.table
+    options, is_on = table.options, table.context.is_on
+    yield Need(f"schema documents of version {table.schema.version}")
+    if rules.has_keys:
+        engine = str(options.get("merge-engine", "deduplicate"))
+        keys = ", ".join(table.primary_keys[:3])
+        yield Need(f"merge engine {engine}", f"by {keys}")
+        if not table.context.skips_level_0 and (figures.numbers("level") == 0).any():
+            waiting = int((figures.numbers("level") == 0).sum())
+            yield Need("merging of levels", f"{count(waiting, 'file')} on level 0")
+    vectors = [] if rules.snapshot is None else rules.snapshot.index_files
+    ranges = sum(len(one.ranges) for one in vectors if one.index_type == "DELETION_VECTORS")
+    if ranges:
+        kind = "64-bit bitmaps" if is_on("deletion-vectors.bitmap64") else ""
+        words = ", ".join(filter(None, (count(ranges, "deletion vector"), kind)))
+        yield Need("deletion vectors", words, "Paimon 0.8")
+    if is_on("row-tracking.enabled"):
+        yield Need("row tracking", "optional for readers", "Paimon 1.3")
+    if is_on("data-evolution.enabled"):
+        yield Need("data evolution", "files hold different columns of the same rows", "Paimon 1.3")
+    defaults = [column.name for column in table.schema.fields if column.write_default is not None]
+    if defaults:
+        yield Need("default values", ", ".join(defaults[:3]), "Paimon 1.2")
+    yield from list_type_needs(table.schema, _TYPES)
+    yield from list_file_needs(figures, rules.snapshot)
+
+
+# Levels of a table with keys: how many sorted runs a bucket has, and how many files wait on level 0.
+#
+# A file of level 0 is a run of its own, the files of each higher level are one together (`Levels.numberOfSortedRuns`).
+# More than `num-sorted-run.compaction-trigger` of them start a compaction (`UniversalCompaction.pick`), more than
+# `num-sorted-run.stop-trigger` let writers wait (`MergeTreeCompactManager.shouldWaitForLatestCompaction`).
+
+
+def count_runs(groups: Numbers, levels: Numbers, number: int) -> Numbers:
+    """The sorted runs of each bucket.
+
+    >>> import numpy as np
+    >>> count_runs(np.array([0, 0, 0, 0, 1]), np.array([0, 0, 5, 5, 5]), 2).tolist()
+    [3, 1]
+    """
+    import numpy as np
+
+    waiting = sum_groups(groups[levels == 0], number)
+    above = levels > 0
+    width = int(levels.max(initial=0)) + 1
+    pairs = np.unique(groups[above] * width + levels[above])
+    found: Numbers = waiting + sum_groups(pairs // width, number)
+    return found
+
+
+def measure_levels(
+    rules: PaimonHealth, figures: FileFigures, reach: Reach | None, documents: DocumentParts
+) -> Iterator[Measure]:
+    """Sorted runs against the two triggers, and what batch readers do not see yet."""
+    import numpy as np
+
+    if not rules.has_keys or not len(figures.data):
+        return
+    grouped = rules.group(figures)
+    groups, levels = grouped.numbers[figures.data], figures.numbers("level")[figures.data]
+    runs = count_runs(groups, levels, grouped.count)
+    worst = int(np.argmax(runs))
+    value = int(runs[worst])
+    place = grouped.name(int(figures.data[np.flatnonzero(groups == worst)[0]]))
+    trigger = rules.read("runs", "num-sorted-run.compaction-trigger", 5)
+    stop = rules.read("stop", "num-sorted-run.stop-trigger", trigger.value + 3)
+    compact = rules.call_compact(figures, "merges the sorted runs of each bucket")
+    limit = Limit(trigger.value, "≤", name_source(trigger), trigger.property)
+    beyond = int(np.count_nonzero(runs > trigger.value))
+    advice = f"compact merges the runs of {count(beyond, 'bucket')}" if beyond else ""
+    yield Measure("sorted runs in a bucket, worst", "levels", value, "count", limit, advice, compact, place)
+    most = max(stop.value, trigger.value)  # a lower one counts as the other
+    limit = Limit(most, "≤", name_source(stop), stop.property)
+    waits = int(np.count_nonzero(runs > most))
+    advice = f"writers of {count(waits, 'bucket')} wait for a compaction" if waits else ""
+    yield Measure(
+        "sorted runs until writers wait, worst", "levels", value, "count", limit, advice, compact, place
+    )
+    if rules.table.context.skips_level_0:
+        yield _measure_unseen(rules, figures, levels)
+
+
+def _measure_unseen(rules: PaimonHealth, figures: FileFigures, levels: Numbers) -> Measure:
+    """The files that batch readers leave out until a compaction has taken them."""
+    waiting = figures.data[levels == 0]
+    rows = int(figures.rows[waiting].sum())
+    advice = (
+        f"batch readers do not see {count(rows, 'row')} of them before a compaction" if len(waiting) else ""
+    )
+    calls = rules.call_compact(figures, "takes files from level 0, where batch readers do not look")
+    limit = Limit(0, "≤", "lakelens")
+    return Measure("files on level 0", "levels", len(waiting), "files", limit, advice, calls)
+
+
+# Deletion vectors of a Paimon table: how many rows of which files they delete, as the index manifest counts them.
+
+_RATIO = "compaction.delete-ratio-threshold"
+
+
+def find_reach(rules: PaimonHealth, figures: FileFigures) -> Reach | None:
+    """Which vectors reach which files; None where the table has none and makes none.
+
+    Vectors of an older index manifest have no count of rows: those delete a number that is not known without reading.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    snapshot = rules.snapshot
+    if snapshot is None or not (
+        rules.table.context.is_on("deletion-vectors.enabled") or figures.column("path")
+    ):
+        return None
+    indexes = [one for one in snapshot.index_files if one.index_type == "DELETION_VECTORS"]
+    ranges = [item for one in indexes for item in one.ranges]
+    paths = figures.column("path")
+    deletes, known = np.zeros(len(figures.data), np.int64), np.zeros(len(figures.data), np.int64)
+    if ranges and paths is not None and len(figures.data):
+        names = pa.array([str(path).rsplit("/", 1)[-1] for path in paths.take(figures.data).to_pylist()])
+        wanted = pa.array([str(item["data_file"]) for item in ranges])
+        places = find_places(wanted, names)
+        rows = np.array([_count_rows(item) for item in ranges], np.int64)
+        reached = places >= 0
+        deletes = sum_groups(places[reached], len(figures.data))
+        known = sum_groups(places[reached], len(figures.data), rows[reached])
+    of_data = figures.partition[figures.data]
+    number = len(figures.partitions)
+    return Reach(
+        deletes,
+        np.minimum(known, figures.rows[figures.data]),
+        sum_groups(of_data, number, deletes),
+        sum_groups(of_data, number, known),
+        len(ranges),
+        int(known.sum()),
+    )
+
+
+def find_places(wanted: pa.Array, names: pa.Array) -> Numbers:
+    """For each name its place among others; -1 where it is not there."""
+    import numpy as np
+    import pyarrow.compute as pc
+
+    found = pc.fill_null(pc.index_in(wanted, value_set=names), -1)
+    places: Numbers = found.to_numpy(zero_copy_only=False).astype(np.int64)
+    return places
+
+
+def _count_rows(item: Mapping[str, Any]) -> int:
+    rows = item.get("cardinality")
+    return rows if isinstance(rows, int) and rows > 0 else 0
+
+
+def measure_vectors(
+    rules: PaimonHealth, figures: FileFigures, reach: Reach | None, documents: DocumentParts
+) -> Iterator[Measure]:
+    """The share of deleted rows of the worst file, against what makes an append table's compaction take it."""
+    import numpy as np
+
+    if reach is None or not len(figures.data):
+        return
+    shares = reach.known / np.maximum(figures.rows[figures.data], 1)
+    worst = int(np.argmax(shares))
+    text = rules.table.options.get(_RATIO)
+    try:
+        ratio, source = (0.2, "default") if text is None else (float(text), "property")
+    except ValueError:
+        ratio, source = 0.2, "default"
+    limit = (
+        Limit(0.3, "≤", "lakelens") if rules.has_keys else Limit(ratio, "≤", source, _RATIO)  # type: ignore[arg-type]
+    )
+    beyond = int(np.count_nonzero(shares > limit.value))
+    advice = f"compact writes {count(beyond, 'file')} again without {'its' if beyond == 1 else 'their'} deleted rows"
+    paths = figures.column("path")
+    place = ""
+    if reach.known[worst] and paths is not None:
+        place = str(paths[int(figures.data[worst])].as_py()).rsplit("/", 1)[-1]
+    calls = rules.call_compact(figures, "writes files again without their deleted rows") if beyond else ()
+    value = float(shares[worst])
+    name = "deleted rows, worst file"
+    yield Measure(name, "deletes", value, "share", limit, advice if beyond else "", calls, place)
 
 
 _FEWEST_OF_BUCKET = 3

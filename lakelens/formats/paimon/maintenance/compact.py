@@ -10,12 +10,24 @@ replaces files: older snapshots keep them, until they expire.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from lakelens.formats.paimon.maintenance.append_bins import AppendPacker
-from lakelens.formats.paimon.maintenance.deletion import list_beside
+from lakelens.errors import Corrupt, LakeError, list_nearest
+from lakelens.formats.paimon.maintenance.deletion import (
+    AT,
+    ENGINE,
+    describe_engine,
+    describe_fate,
+    is_new_engine,
+    list_beside,
+    list_others,
+    name_table,
+    read_now,
+    require_paimon,
+    write_call,
+)
 from lakelens.formats.paimon.maintenance.estimates import (
     Estimate,
     FixedSizes,
@@ -26,33 +38,72 @@ from lakelens.formats.paimon.maintenance.estimates import (
     list_metadata,
 )
 from lakelens.formats.paimon.maintenance.expire_snapshots import describe_automatic
-from lakelens.formats.paimon.maintenance.merge_tree import MergePlanner, MergeTask
-from lakelens.formats.paimon.maintenance.partition_choice import choose_partitions
-from lakelens.formats.paimon.maintenance.settings import Settings
-from lakelens.formats.paimon.maintenance.sorted_runs import list_runs
-from lakelens.formats.paimon.maintenance.states import (
-    AT,
-    ENGINE,
-    describe_engine,
-    describe_fate,
-    is_new_engine,
-    list_others,
-    name_table,
-    read_now,
-    require_paimon,
-    write_call,
+from lakelens.formats.paimon.maintenance.picks import (
+    AppendPacker,
+    MergePlanner,
+    MergeTask,
+    list_runs,
+    pick_full,
+    pick_unit,
 )
-from lakelens.formats.paimon.maintenance.universal import pick_full, pick_unit
+from lakelens.formats.paimon.maintenance.settings import Settings
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
 from lakelens.formats.paimon.manifests.index import DELETION_VECTORS
+from lakelens.formats.paimon.metadata.partitions import format_value
 from lakelens.formats.paimon.roles import name_index
-from lakelens.model.maintenance.procedure import Option, Procedure
-from lakelens.model.maintenance.proposal import Assumption, Group, Output, Piece, Proposal
+from lakelens.model.maintenance import Assumption, Group, Option, Output, Piece, Procedure, Proposal
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.snapshot import PaimonSnapshot
     from lakelens.formats.paimon.table import PaimonTable
+    from lakelens.model.stats import Partition
     from lakelens.model.table import Table
+
+
+# Partitions by the text of a call: `dt=2024-01-01,h=10;dt=2024-01-02` is one partition, and all of another day.
+
+
+def parse_partitions(text: str) -> list[dict[str, str]]:
+    """The keys and values of each partition. Raises `LakeError`.
+
+    >>> parse_partitions("dt=a,h=1; dt=b")
+    [{'dt': 'a', 'h': '1'}, {'dt': 'b'}]
+    """
+    found = []
+    for part in filter(None, map(str.strip, text.split(";"))):
+        pairs = [pair.partition("=") for pair in part.split(",")]
+        if any(not sign for _, sign, _ in pairs):
+            raise Corrupt("option partitions: not a partition", expected="key=value,…;…", seen=part)
+        found.append({key.strip(): value.strip() for key, _, value in pairs})
+    return found
+
+
+def choose_partitions(
+    files: Sequence[PaimonDataFile], text: str | None, branch: PaimonTable
+) -> Iterator[PaimonDataFile]:
+    """The files of the partitions that a text names; all without one. Raises `LakeError`."""
+    if text is None:
+        return iter(files)
+    wanted = parse_partitions(text)
+    for key in (key for one in wanted for key in one):
+        if key not in branch.partition_keys:
+            known = (
+                list_nearest(key, branch.partition_keys) if branch.partition_keys else "the table has none"
+            )
+            raise LakeError(f"option partitions: {key} is no partition column", hint=known)
+    return (file for file in files if any(_matches(file.partition, one, branch) for one in wanted))
+
+
+def _matches(partition: Partition, wanted: Mapping[str, str], branch: PaimonTable) -> bool:
+    return all(value in _list_forms(partition, key, branch) for key, value in wanted.items())
+
+
+def _list_forms(partition: Partition, key: str, branch: PaimonTable) -> tuple[Any, ...]:
+    """A value as text, in the two forms that Paimon writes."""
+    column = next(one for one in branch.context.partitions.columns if one.name == key)
+    value = partition.get(key)
+    return tuple(format_value(value, column.type, legacy=legacy) for legacy in (False, True))
+
 
 Key = tuple[str, int]
 _POSTPONED = -2

@@ -11,18 +11,22 @@ list that cannot be read counts as empty, a manifest that cannot be read cancels
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, cast
 
-from lakelens.errors import LakeError, Missing
+from lakelens.errors import LakeError, Missing, Unsupported
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
 from lakelens.formats.paimon.manifests.manifest import PaimonManifest, PaimonManifestList, merge_entries
+from lakelens.formats.paimon.metadata.layout import MAIN
 from lakelens.formats.paimon.roles import name_index
-from lakelens.model.maintenance.proposal import Piece
+from lakelens.model.check.references import Referring
+from lakelens.model.maintenance import Assumption, Fate, Option, Piece
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.snapshot import PaimonSnapshot
     from lakelens.formats.paimon.table import PaimonTable
+
 
 Skips = Callable[[str], bool]
 _BESIDE = "beside a file that goes"
@@ -242,3 +246,179 @@ def list_overlapped(tags: Sequence[PaimonSnapshot], begin: int, end: int) -> lis
 def list_tagged(branch: PaimonTable) -> list[PaimonSnapshot]:
     """The states of the tags in order of their snapshots, each snapshot once."""
     return sorted({tag.id: tag for tag in branch.tags.values()}.values(), key=lambda tag: tag.id)
+
+
+# The states of a table by name, as a plan lists what is lost and what stays; and which engine's rules a plan follows.
+
+OLD, NEW = "0.9", "2.0"
+#: Keys that engines from 1.1 on write into each snapshot.
+_NEW_KEYS = ("baseManifestListSize", "nextRowId")
+
+ENGINE = Option("engine", "text", "whose rules to follow: 0.9 or 2.0", "as the newest snapshot was written")
+AT = Option("at", "time", "when it would run", "now")
+
+
+def is_new_engine(table: PaimonTable, values: Mapping[str, Any]) -> bool:
+    """Whether the plan follows the rules of Paimon 2.0, not of 0.9. Raises `LakeError` for another version."""
+    asked = values.get("engine")
+    if asked is None:
+        raw = {} if table.current is None else table.current.raw
+        return any(key in raw for key in _NEW_KEYS)
+    if asked.split(".")[0] not in ("0", "1", "2"):
+        raise LakeError(f"option engine: no rules of Paimon {asked} are known", hint=f"{OLD}, {NEW}")
+    return bool(asked.split(".")[0] != "0")
+
+
+def describe_engine(is_new: bool) -> Assumption:
+    """Which engine's rules a plan follows."""
+    version = NEW if is_new else OLD
+    return Assumption(f"Paimon {version} runs it, or a release that has the same rules (option engine).")
+
+
+def read_now(values: Mapping[str, Any]) -> datetime:
+    """When the procedure would run."""
+    return values.get("at") or datetime.now(UTC)
+
+
+def to_millis(moment: datetime) -> int:
+    """Milliseconds since 1970."""
+    return round(moment.timestamp() * 1000)
+
+
+def require_paimon(table: Any) -> PaimonTable:
+    """The table as Paimon's. Raises `Unsupported` for another's."""
+    if getattr(table, "pointer", None) is None:
+        raise Unsupported(f"this is a procedure of Paimon, not of {table.format}")
+    return cast("PaimonTable", table)
+
+
+def name_home(branch: PaimonTable) -> str:
+    """What the names of a branch's states begin with."""
+    return "" if branch.branch_name == MAIN else f"{branch.branch_name}: "
+
+
+def name_snapshot(branch: PaimonTable, number: int) -> str:
+    """A snapshot's name among `Referring.list_keepers`."""
+    return f"{name_home(branch)}snapshot {number}"
+
+
+def name_table(branch: PaimonTable) -> str:
+    """The table as a call names it, with its branch.
+
+    >>> import lakelens as ll
+    >>> name_table(ll.sample("paimon"))
+    'paimon'
+    """
+    name = branch.name or "<table>"
+    return name if branch.branch_name == MAIN else f"{name}$branch_{branch.branch_name}"
+
+
+def write_call(procedure: str, arguments: Mapping[str, Any]) -> str:
+    """A call of a procedure as Spark SQL has it; arguments that are None are left out.
+
+    >>> print(write_call("delete_tag", {"table": "db.t", "tag": "v'1"}))
+    CALL sys.delete_tag(
+      table => 'db.t',
+      tag => 'v''1')
+    """
+    given = {name: value for name, value in arguments.items() if value is not None}
+    lines = [f"  {name} => {_write_value(value)}" for name, value in given.items()]
+    return f"CALL sys.{procedure}(\n" + ",\n".join(lines) + ")"
+
+
+def _write_value(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, datetime):
+        return f"TIMESTAMP '{value.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f} UTC'".replace(".000000", "")
+    return "'" + str(value).replace("'", "''") + "'"
+
+
+def describe_fate(branch: PaimonTable, snapshot: PaimonSnapshot | None, number: int, why: str) -> Fate:
+    """What becomes of a snapshot of a branch."""
+    at = None if snapshot is None else snapshot.committed_at
+    return Fate(name_snapshot(branch, number), why, f"branch {branch.branch_name}", number, at)
+
+
+def list_others(
+    branch: PaimonTable, lost: frozenset[str], explain: Callable[[str], str] | None = None
+) -> Iterator[Fate]:
+    """The states that stay beside the snapshots of a branch: its tags and changelogs, and all that other branches have."""
+    home, own = name_home(branch), f"{name_home(branch)}snapshot "
+    for keeper in Referring.of(branch).list_keepers():
+        name = keeper.name
+        number = keeper.snapshot.id if keeper.snapshot is not None else None
+        if name in lost or (name.startswith(own) and number in branch.pointer.ids):
+            continue
+        kind = name.removeprefix(home)
+        if not name.startswith(home) or (not home and ": " in name):
+            why, by = "another branch has it", f"branch {name.partition(':')[0]}"
+        elif kind.startswith("tag "):
+            why, by = "a tag keeps it", kind
+        elif kind.startswith("changelog "):
+            why, by = "kept for its changelog", "changelogs"
+        else:
+            why, by = "the engine does not see it", f"branch {branch.branch_name}"
+        at = None if keeper.snapshot is None else keeper.snapshot.committed_at
+        yield Fate(name, explain(name) if explain else why, by, number, at)
+
+
+# What a procedure takes from states that stay, because the engine does not look at them; and what it could not read.
+
+_MOST = 5
+
+
+def describe_damage(deletion: Deletion) -> list[str]:
+    """What could not be read, as sentences; of many the first few."""
+    found = [f"Unread: {path}: {reason}." for path, reason in deletion.doubts.items()]
+    more = len(found) - _MOST
+    return found if more <= 0 else [*found[:_MOST], f"Unread: {more:,} more."]
+
+
+def warn_of_others(branch: PaimonTable, deletion: Deletion) -> list[str]:
+    """A sentence for each other branch that needs files that go: the engine looks at one branch alone."""
+    if not deletion.pieces:
+        return []
+    warnings = []
+    for ref in branch.refs.branches:
+        if ref.name == branch.branch_name:
+            continue
+        try:
+            other = branch.branch(ref.name)
+            needed = {path for state in _list_states(other) for path in _list_needed(state)}
+        except LakeError as error:
+            warnings.append(f"What branch {ref.name} needs cannot be read: {error.reason}.")
+            continue
+        taken = len(needed & deletion.pieces.keys())
+        if taken:
+            which = "1 of the files that go is" if taken == 1 else f"{taken:,} of the files that go are"
+            warnings.append(f"{which} needed by branch {ref.name}, which the engine does not look at.")
+    return warnings
+
+
+def find_broken(state: PaimonSnapshot, deletion: Deletion) -> int:
+    """How many of the files that go a state that stays needs."""
+    return len(deletion.pieces.keys() & set(_list_needed(state)))
+
+
+def _list_states(branch: PaimonTable) -> Iterator[PaimonSnapshot]:
+    for number in branch.pointer.ids:
+        found = branch.find_numbered(number)
+        if found is not None:
+            yield found
+    yield from branch.tags.values()
+
+
+def _list_needed(state: PaimonSnapshot) -> Iterator[str]:
+    """The paths of live files, their manifests and lists, and index files of a state."""
+    for (path,) in state.files.pick("path"):
+        yield path
+    for role in ("base", "delta"):
+        listed = find_list(state, role)
+        if listed is not None:
+            yield listed.path or ""
+            yield from (manifest.path for manifest in listed.walk()[0])
+    for file in state.index_files:
+        yield file.path

@@ -17,7 +17,7 @@ from lakelens.errors import LakeError
 from lakelens.formats.paimon.maintenance.deletion import find_list
 from lakelens.formats.paimon.splits import list_sections
 from lakelens.io.store import find_info
-from lakelens.model.maintenance.proposal import Output
+from lakelens.model.maintenance import Output
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.manifests.datafile import PaimonDataFile

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lakelens.formats.paimon.maintenance import (
-    compact,
-    expire_partitions,
-    expire_snapshots,
-    orphans,
-    rollback,
-    tags,
-)
-from lakelens.model.maintenance.procedure import Procedure
+from lakelens.formats.paimon.maintenance import compact, expire_partitions, expire_snapshots, refs
+from lakelens.model.maintenance import Procedure
 
 PROCEDURES: Mapping[str, Procedure] = {
     one.name: one
@@ -20,9 +13,9 @@ PROCEDURES: Mapping[str, Procedure] = {
         compact.PROCEDURE,
         expire_snapshots.PROCEDURE,
         expire_partitions.PROCEDURE,
-        tags.DELETE,
-        tags.EXPIRE,
-        orphans.PROCEDURE,
-        rollback.PROCEDURE,
+        refs.DELETE,
+        refs.EXPIRE,
+        expire_snapshots.ORPHANS_PROCEDURE,
+        refs.PROCEDURE,
     )
 }

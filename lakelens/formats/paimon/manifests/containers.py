@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from lakelens.codecs.magic import sniff
+from lakelens.codecs.kinds import sniff
 from lakelens.errors import Corrupt, LakeError
 from lakelens.formats.contents import FORMATS, load_codec
 from lakelens.model.scan.sharing import share_work
@@ -161,11 +161,11 @@ def _read_table(kind: str, data: bytes, path: str) -> Any:
     codec = load_codec(kind)
     footer = codec.decode_footer(io.BytesIO(data), path)
     if kind == "parquet":
-        from lakelens.codecs.parquet.cost import check_records
+        from lakelens.codecs.parquet.sizes import check_records
 
         check_records(data, footer)
     else:
-        from lakelens.codecs.orc.cost import check_records as check_orc_records
+        from lakelens.codecs.orc.sizes import check_records as check_orc_records
 
         check_orc_records(data, path)
     return codec.read_rows(io.BytesIO(data), footer.num_rows, path)

@@ -27,12 +27,11 @@ from lakelens.formats.paimon.manifests.stats import (
 from lakelens.formats.paimon.metadata.layout import file_format
 from lakelens.formats.paimon.metadata.partitions import PaimonPartition
 from lakelens.formats.paimon.metadata.schema import PaimonSchema, require_schema
-from lakelens.formats.paimon.metadata.type_promotion import Promotion, keep
-from lakelens.formats.paimon.metadata.types import describe_field
+from lakelens.formats.paimon.metadata.types import Promotion, describe_field, keep
 from lakelens.formats.paimon.metadata.wire import parse_millis
+from lakelens.model.bytes_view import Source
 from lakelens.model.collections import Preview
 from lakelens.model.datafile import DataFile, Footer, column
-from lakelens.model.explainable import Source
 from lakelens.model.schema import DataType
 from lakelens.model.stats import Bounds, ColumnBounds, Encoded, Partition
 
@@ -41,9 +40,9 @@ if TYPE_CHECKING:
     from lakelens.formats.paimon.manifests.manifest import PaimonManifest
     from lakelens.model.bytes_view import BytesView
     from lakelens.model.deletes import DeleteMatch, DeleteMatches, LiveRows
-    from lakelens.model.predicate import Term
     from lakelens.model.scan.file_table import FileRow
     from lakelens.model.scan.row_groups import RowGroups
+    from lakelens.model.stats import Term
 
 SOURCES = {0: "APPEND", 1: "COMPACT"}
 MERGED = "rows of a primary-key table are merged by key when they are read"

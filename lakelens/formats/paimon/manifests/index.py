@@ -17,9 +17,9 @@ from lakelens.errors import Corrupt, Missing
 from lakelens.formats.paimon.context import TableContext
 from lakelens.formats.paimon.manifests.containers import decode_container
 from lakelens.formats.paimon.manifests.manifest import read_metadata
+from lakelens.model.bytes_view import Source
 from lakelens.model.datafile import IndexFile
 from lakelens.model.deletes import Vectors
-from lakelens.model.explainable import Source
 
 if TYPE_CHECKING:
     import numpy as np

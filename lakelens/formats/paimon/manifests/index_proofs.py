@@ -29,11 +29,10 @@ from lakelens.codecs.span.reader import in_file
 from lakelens.codecs.span.span import Octets
 from lakelens.codecs.temporal import date_from_days, time_from_millis, timestamp_from_micros
 from lakelens.errors import Corrupt, LakeError
-from lakelens.formats.explain.stored import read_octets
-from lakelens.formats.row_groups.columns import make_ranges
-from lakelens.formats.row_groups.values import StoredType, is_readable, promote, restore
-from lakelens.model.predicate import Term
+from lakelens.formats.row_groups.values import StoredType, is_readable, make_ranges, promote, restore
+from lakelens.formats.stored import read_octets
 from lakelens.model.scan.ranges import judge
+from lakelens.model.stats import Term
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.manifests.datafile import PaimonDataFile

@@ -11,9 +11,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from lakelens.formats.paimon.context import TableContext
-from lakelens.formats.row_groups.columns import FindColumn, TableColumn, walk_structs
 from lakelens.formats.row_groups.opening import FileLeaf
 from lakelens.formats.row_groups.opening import open_row_groups as open_groups
+from lakelens.formats.row_groups.values import FindColumn, TableColumn, walk_structs
 from lakelens.model.schema import DataType, Field
 
 if TYPE_CHECKING:

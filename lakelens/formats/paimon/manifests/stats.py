@@ -16,8 +16,8 @@ from typing import Any
 from lakelens.codecs.paimon.row import BinaryRow, decode_binary_row
 from lakelens.codecs.paimon.types import PaimonField
 from lakelens.errors import LakeError
-from lakelens.model.explainable import Explainable, Source
-from lakelens.model.map.row import RowMap
+from lakelens.model.bytes_view import Explainable, Source
+from lakelens.model.charts import RowMap
 from lakelens.model.stats import KeyRow, RowStats
 
 # the fields of a manifest entry that hold statistics

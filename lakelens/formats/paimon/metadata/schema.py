@@ -16,7 +16,7 @@ from lakelens.formats.paimon.metadata.types import describe_field
 from lakelens.formats.paimon.metadata.wire import SchemaDocument, parse_document, parse_json, parse_millis
 from lakelens.io.ahead import fetch
 from lakelens.io.store import list_names
-from lakelens.model.explainable import Source
+from lakelens.model.bytes_view import Source
 from lakelens.model.schema import PartitionField, PartitionSpec, Schema
 
 _MOST_SUPPOSED = 1_000  # schemas, where they may not be listed

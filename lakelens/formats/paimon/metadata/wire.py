@@ -8,14 +8,20 @@ lack a key every reader needs. Tolerated, with a note: integers that a JSON tool
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from lakelens.errors import Corrupt, LakeError
+from lakelens.model.datafile import StatisticsFile
+from lakelens.model.facts.traits import Place, ValueKind, Vocabulary
+
+if TYPE_CHECKING:
+    from lakelens.formats.paimon.context import TableContext
+
 
 MAX_LONG = 2**63 - 1
 NO_WATERMARK = -(2**63)
@@ -202,3 +208,55 @@ def _tidy_integer(key: str, value: Any, notes: list[str]) -> Any:
     elif abs(meant) > 2**53 and meant % 1024 == 0 and meant != NO_WATERMARK:
         notes.append(f"$.{key} is {meant}, a number that floating point holds: a tool may have rounded it")
     return meant
+
+
+# The statistics that ANALYZE wrote: a document of its own, which later snapshots name too.
+
+
+def read_statistics(context: TableContext, path: str, name: str) -> StatisticsFile:
+    """The statistics of a snapshot. Raises `LakeError` when they cannot be read."""
+    data = context.store.read(path)
+    raw = parse_json(data, path)
+    document, _ = parse_document(StatisticsDocument, raw, path)
+    columns, source = document.col_stats or {}, context.source()
+    return StatisticsFile("table", path, name, document.snapshot_id, len(data), columns, raw, _source=source)
+
+
+# What the keys of Paimon's JSON documents mean, and what their lists hold, in words.
+#
+# Follows "Snapshot" and "Schema" of the Paimon table specification.
+
+_KINDS: dict[str, ValueKind] = {"timeMillis": "time", "watermark": "time"}
+_SPECIAL = {("watermark", NO_WATERMARK): "none", ("commitIdentifier", MAX_LONG): "a batch write"}
+# keys of a user, or of an engine, are below these
+_FREE = frozenset(("options", "properties", "logOffsets"))
+
+
+def format_items(place: Place, items: Sequence[Any], document: Any) -> str:
+    """Columns that came to a schema or went from it, and a whole document that came or went. Empty where it has no words.
+
+    >>> format_items(("fields", 2), [{"id": 2, "name": "note", "type": "STRING"}], {})
+    'column note STRING'
+    >>> format_items(("snapshot/snapshot-7",), [{"id": 7, "commitKind": "COMPACT", "baseManifestList": "m"}], {})
+    'snapshot 7, COMPACT'
+    """
+    if not items or not all(isinstance(item, Mapping) for item in items):
+        return ""
+    if len(place) >= 2 and place[-2] == "fields":
+        if len(items) > 1:
+            return f"{len(items):,} columns: {', '.join(str(item.get('name')) for item in items[:5])}"
+        return f"column {items[0].get('name')} {_format_type(items[0].get('type'))}".rstrip()
+    only = items[0]
+    if len(items) == 1 and "commitKind" in only:
+        return f"snapshot {only.get('id')}, {only['commitKind']}"
+    if len(items) == 1 and isinstance(only.get("fields"), list) and "highestFieldId" in only:
+        number = len(only["fields"])
+        return f"schema {only.get('id')}: {number:,} column{'' if number == 1 else 's'}"
+    return ""
+
+
+def _format_type(kind: Any) -> str:
+    return kind if isinstance(kind, str) else str(kind.get("type", "")) if isinstance(kind, Mapping) else ""
+
+
+VOCABULARY = Vocabulary(_KINDS, _SPECIAL, _FREE, format_items)

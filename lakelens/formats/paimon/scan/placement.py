@@ -15,7 +15,7 @@ from lakelens.model.scan.placement import Merging, Placement
 if TYPE_CHECKING:
     from lakelens.formats.paimon.metadata.schema import PaimonSchema
     from lakelens.formats.paimon.table import PaimonTable
-    from lakelens.model.predicate import Term
+    from lakelens.model.stats import Term
 
 _COMBINING = ("partial-update", "aggregation")
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from lakelens.codecs.paimon.row import decode_binary_row
 from lakelens.codecs.paimon.types import PaimonField, PaimonType, make_nullable
 from lakelens.errors import LakeError
-from lakelens.formats.paimon.metadata.type_promotion import Promotion
+from lakelens.formats.paimon.metadata.types import Promotion
 from lakelens.formats.paimon.scan.columns import to_unit
 from lakelens.model.arrow import map_distinct, to_array
 from lakelens.model.scan.columnar import NotColumnar

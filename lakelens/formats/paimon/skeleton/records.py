@@ -2,14 +2,86 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from lakelens.codecs.avro.records import decode_header, encode_records
 from lakelens.codecs.paimon.types import PaimonField
 from lakelens.errors import LakeError
+from lakelens.formats.paimon.manifests.containers import decode_container, sniff_container
 from lakelens.formats.paimon.metadata.schema import PaimonSchema
-from lakelens.formats.paimon.skeleton.columns import ColumnBook
-from lakelens.formats.paimon.skeleton.places import PlaceBook
+from lakelens.formats.paimon.skeleton.column_book import ColumnBook
+from lakelens.model.skeleton.redaction import Names
+
+# Names of files in place of others; the prefixes that say what a file is for, and its endings, stay.
+#
+# snapshot/snapshot-N  schema/schema-N  tag/tag-t1  branch/branch-b1/…  consumer/consumer-consumer-1
+# manifest/manifest-list-f000001-0  manifest/manifest-f000002-0  manifest/index-manifest-f000003-0  index/index-f000004-0
+# data-f000005-0.parquet
+
+#: stands for the table's location until it is written: no text of a skeleton has it otherwise
+MARK = "\ue000lakelens\ue001"
+_ENDINGS = frozenset(
+    (
+        *(
+            "parquet",
+            "orc",
+            "avro",
+            "csv",
+            "json",
+            "text",
+            "txt",
+            "row",
+            "blob",
+            "lance",
+            "mosaic",
+            "vortex",
+            "video",
+            "managed",
+            "vector",
+            "index",
+            "blobref",
+        ),
+        *("gz", "gzip", "zst", "zstd", "lz4", "snappy", "bz2", "deflate", "lzo", "br", "xz", "zlib"),
+    )
+)
+
+
+class PlaceBook:
+    """The names of one table's files and those in their place."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+
+    def list(self, name: str) -> str:
+        """A manifest list."""
+        return f"manifest-list-{self._names.file(name)}-0"
+
+    def manifest(self, name: str) -> str:
+        """A manifest."""
+        return f"manifest-{self._names.file(name)}-0"
+
+    def index_manifest(self, name: str) -> str:
+        """An index manifest."""
+        return f"index-manifest-{self._names.file(name)}-0"
+
+    def index(self, name: str) -> str:
+        """An index file."""
+        ending = ".index" if name.endswith(".index") else ""
+        return f"index-{self._names.file(name)}-0{ending}"
+
+    def data(self, name: str) -> str:
+        """A data file, a changelog file, or one beside it."""
+        prefix = "changelog" if name.startswith("changelog") else "data"
+        endings = [part for part in name.split(".")[1:] if part.lower() in _ENDINGS]
+        return ".".join([f"{prefix}-{self._names.file(name)}-0", *endings])
+
+    def external(self, path: str) -> str:
+        """A file that is outside of the table's directory."""
+        return f"{MARK}/external/{self.data(path.rpartition('/')[2])}"
+
 
 _KNOWN_TYPES = """HASH DELETION_VECTORS btree bitmap multivalue full-text lumina ivf-flat ivf-pq ivf-sq ivf-rq diskann
 es-index"""
@@ -137,3 +209,94 @@ class RecordWalk:
                 key: None for key in ("_INDEX_META", "_SOURCE_META") if key in found
             }
         return made
+
+
+# Manifests, manifest lists and index manifests in the container that they were in, with other records.
+
+_STATS = "_MIN_VALUES _MAX_VALUES _NULL_COUNTS"
+_LIST = """_VERSION _FILE_NAME _FILE_SIZE _NUM_ADDED_FILES _NUM_DELETED_FILES _PARTITION_STATS _SCHEMA_ID _MIN_BUCKET
+_MAX_BUCKET _MIN_LEVEL _MAX_LEVEL _MIN_ROW_ID _MAX_ROW_ID"""
+_FILE = """_KIND _PARTITION _BUCKET _TOTAL_BUCKETS _FILE _ROW_COUNT _MIN_KEY _MAX_KEY _KEY_STATS _VALUE_STATS
+_MIN_SEQUENCE_NUMBER _MAX_SEQUENCE_NUMBER _LEVEL _EXTRA_FILES _CREATION_TIME _DELETE_ROW_COUNT _EMBEDDED_FILE_INDEX
+_FILE_SOURCE _VALUE_STATS_COLS _EXTERNAL_PATH _FIRST_ROW_ID _WRITE_COLS _WRITE_COLS_SEQUENCES"""
+_INDEX = """_INDEX_TYPE _DELETIONS_VECTORS_RANGES f0 f1 f2 _CARDINALITY _GLOBAL_INDEX _ROW_RANGE_START _ROW_RANGE_END
+_INDEX_FIELD_ID _EXTRA_FIELD_IDS _INDEX_META _SOURCE_META"""
+#: every field that Paimon gives a record
+FIELDS = frozenset(f"{_STATS} {_LIST} {_FILE} {_INDEX}".split())
+
+
+@dataclass(frozen=True)
+class Container:
+    """One file of records: how it is written, and what is in it. `schema` is Avro's JSON, or an Arrow schema."""
+
+    kind: str
+    schema: Any
+    codec: str
+    records: list[dict[str, Any]] = field(repr=False)
+
+    def keep(self, records: list[dict[str, Any]]) -> Container:
+        """The same file with other records."""
+        return replace(self, records=records)
+
+    def encode(self, records: list[dict[str, Any]]) -> bytes:
+        """The bytes of the file with these records."""
+        if self.kind == "avro":
+            return encode_records(self.schema, records, {}, self.codec)
+        import pyarrow as pa
+
+        table, sink = pa.Table.from_pylist(records, schema=self.schema), io.BytesIO()
+        if self.kind == "parquet":
+            import pyarrow.parquet as pq
+
+            pq.write_table(table, sink, compression=self.codec, store_schema=False)
+        else:
+            from pyarrow import orc
+
+            codec = "uncompressed" if self.codec == "none" else self.codec
+            orc.write_table(table, sink, compression=codec)
+        return sink.getvalue()
+
+
+def read_container(data: bytes, path: str) -> Container:
+    """A file of records; fields that Paimon does not have are left out. Raises `LakeError`."""
+    kind, records = sniff_container(data, path), decode_container(data, path)
+    if kind == "avro":
+        header = decode_header(data, path)
+        return Container(kind, _clean(header.schema), header.codec, [_filter(one) for one in records])
+    import pyarrow as pa
+
+    if kind == "parquet":
+        import pyarrow.parquet as pq
+
+        stored = pq.ParquetFile(io.BytesIO(data))
+        schema, codec = stored.schema_arrow, "zstd"
+        if stored.metadata.num_row_groups and stored.metadata.row_group(0).num_columns:
+            codec = stored.metadata.row_group(0).column(0).compression.lower()
+    else:
+        from pyarrow import orc
+
+        found = orc.ORCFile(io.BytesIO(data))
+        schema, codec = found.schema, str(found.compression).lower()
+    kept = pa.schema([one for one in schema.remove_metadata() if one.name in FIELDS])
+    return Container(
+        kind, kept, "none" if codec == "uncompressed" else codec, [_filter(one) for one in records]
+    )
+
+
+def _filter(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in record.items() if key in FIELDS}
+
+
+def _clean(schema: Any) -> Any:
+    """An Avro schema without comments, and without fields that Paimon does not have."""
+    if isinstance(schema, list):
+        return [_clean(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made = {key: value for key, value in schema.items() if key not in ("doc", "aliases")}
+    for key in ("type", "items", "values"):
+        if isinstance(made.get(key), dict | list):
+            made[key] = _clean(made[key])
+    if "fields" in made:
+        made["fields"] = [_clean(one) for one in made["fields"] if one.get("name") in FIELDS]
+    return made

@@ -13,12 +13,9 @@ from lakelens.formats.paimon.metadata.layout import MAIN, TableLayout, list_keys
 from lakelens.formats.paimon.metadata.schema import PaimonSchema, Schemas
 from lakelens.formats.paimon.metadata.wire import parse_json
 from lakelens.formats.paimon.refs import list_branches
-from lakelens.formats.paimon.skeleton.bones import PaimonBones, drop_unused
-from lakelens.formats.paimon.skeleton.columns import ColumnBook
-from lakelens.formats.paimon.skeleton.containers import Container, read_container
-from lakelens.formats.paimon.skeleton.documents import LISTS, DocumentWriter
-from lakelens.formats.paimon.skeleton.places import PlaceBook
-from lakelens.formats.paimon.skeleton.records import RecordWalk
+from lakelens.formats.paimon.skeleton.column_book import ColumnBook
+from lakelens.formats.paimon.skeleton.documents import LISTS, DocumentWriter, PaimonBones, drop_unused
+from lakelens.formats.paimon.skeleton.records import Container, PlaceBook, RecordWalk, read_container
 from lakelens.io.store import list_names
 from lakelens.model.skeleton.redaction import Redaction
 from lakelens.progress import track

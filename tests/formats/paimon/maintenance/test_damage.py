@@ -13,7 +13,7 @@ import pytest
 from lakelens.errors import LakeError
 from lakelens.formats.paimon.maintenance.procedures import PROCEDURES
 from lakelens.formats.paimon.table import PaimonTable
-from lakelens.model.maintenance.proposal import Proposal
+from lakelens.model.maintenance import Proposal
 from lakelens.opening import open_table
 from tests.support import LAKES
 from tests.support.paimon_lakes import get_lake

@@ -18,7 +18,7 @@ from lakelens.errors import Missing
 from lakelens.formats.paimon.maintenance.procedures import PROCEDURES
 from lakelens.formats.paimon.table import PaimonTable
 from lakelens.model.check.references import Referring
-from lakelens.model.maintenance.proposal import Proposal
+from lakelens.model.maintenance import Proposal
 from lakelens.opening import open_table
 from tests.lakes.maintenance.paimon.cases import Case, list_cases, list_java_cases
 from tests.support import LAKES

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from lakelens.formats.paimon.maintenance.sorted_runs import Triggers, count_runs, list_runs, read_triggers
+from lakelens.formats.paimon.maintenance.picks import Triggers, count_runs, list_runs, read_triggers
 from tests.support.paimon_lakes import Lake, list_lakes
 
 LAKES = [lake for lake in list_lakes("2.0.0-pk-*") if not lake.answers.get("engine_errors")]

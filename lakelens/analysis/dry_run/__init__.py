@@ -1,1 +1,0 @@
-"""What maintenance would do, before anyone runs it."""

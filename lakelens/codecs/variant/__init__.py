@@ -1,1 +1,0 @@
-"""Variant: the binary JSON that Paimon, Spark, Parquet and Iceberg share."""

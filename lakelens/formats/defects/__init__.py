@@ -1,1 +1,0 @@
-"""Known defects that any format's files may have, and what all rules look at."""

@@ -1,1 +1,0 @@
-"""What the health of a Hive table is measured against."""

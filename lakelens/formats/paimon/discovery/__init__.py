@@ -1,1 +1,0 @@
-"""Whether a place is a Paimon table, which snapshot is current, and where its files are."""

@@ -1,1 +1,0 @@
-"""The bytes behind the objects of a Paimon table, and what nests in them."""

@@ -1,1 +1,0 @@
-"""What a map shows of a table: who names whom, and what is new, as plain data."""
