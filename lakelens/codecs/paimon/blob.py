@@ -272,7 +272,7 @@ def decode_blob_references(data: bytes, path: str | None = None) -> tuple[str, .
     """The names of the packs. Raises `Corrupt` with the offset.
 
     >>> body = bytes.fromhex("01 00000001 0002") + b"/b" + b"\\0\\x0e" + b"a.managed.blob"
-    >>> decode_blob_references(MAGIC + body + zlib.crc32(body).to_bytes(4, "big"))
+    >>> decode_blob_references(REFERENCES_MAGIC + body + zlib.crc32(body).to_bytes(4, "big"))
     ('a.managed.blob',)
     """
     if len(data) < _LEAST:
@@ -317,7 +317,7 @@ def explain_blob_references(data: Octets, start: int = 0, end: int | None = None
     """A tree over a `.blobref` file; its value is the names of the packs.
 
     >>> body = bytes.fromhex("01 00000001 0002") + b"/b" + b"\\0\\x0e" + b"a.managed.blob"
-    >>> span = explain_blob_references(MAGIC + body + zlib.crc32(body).to_bytes(4, "big"))
+    >>> span = explain_blob_references(REFERENCES_MAGIC + body + zlib.crc32(body).to_bytes(4, "big"))
     >>> span.value, [part.label for part in span.children][3:]
     (('a.managed.blob',), ['root 0', 'name 0', 'CRC-32'])
     """

@@ -103,7 +103,7 @@ _STORED = {
 def _find_orc_type(leaf: OrcType) -> StoredType | None:
     """What a leaf of an ORC file stores; None for types without statistics that bound values.
 
-    >>> find_stored_type(OrcType(("id",), 1, "LONG")).bits
+    >>> _find_orc_type(OrcType(("id",), 1, "LONG")).bits
     64
     """
     if leaf.kind == "DECIMAL":
@@ -247,7 +247,7 @@ _TIME = re.compile(r"Time(?:stamp)?\(isAdjustedToUTC=(true|false), timeUnit=(\w+
 def _find_parquet_type(leaf: SchemaLeaf) -> StoredType | None:
     """What a leaf of a Parquet file stores; None for types whose values or order are not known here.
 
-    >>> found = find_stored_type(SchemaLeaf("id", "INT32", None, 1, 0, 0))
+    >>> found = _find_parquet_type(SchemaLeaf("id", "INT32", None, 1, 0, 0))
     >>> found.family, found.bits
     ('integer', 32)
     """
