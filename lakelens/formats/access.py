@@ -138,7 +138,8 @@ class TableAccess(Bound):
             known = next((size for size in sizes if size is not None and size >= 0), None)
             if known is not None and location is not None and path != places[-1]:
                 self._substitutes[path] = places[-1]
-                if self._is_missed(path, location):
+                # Whether a file that is not at its path belongs below the table's directory.
+                if self._is_below_root(path) and self.locator.was_at_home(location):
                     self.elsewhere[path] = places[-1]
                     known = None
             is_unknown = known is None and -1 in sizes and path in outside
@@ -162,10 +163,6 @@ class TableAccess(Bound):
     def find_place(self, path: str) -> str:
         """Where a file is that was never in the table's directory, as far as `find_sizes` has looked; else its path."""
         return path if path in self.elsewhere else self._substitutes.get(path, path)
-
-    def _is_missed(self, path: str, recorded: str) -> bool:
-        """Whether a file that is not at its path belongs below the table's directory."""
-        return self._is_below_root(path) and self.locator.was_at_home(recorded)
 
     def _is_below_root(self, path: str) -> bool:
         return path.startswith(self.locator.root.rstrip("/") + "/")

@@ -147,7 +147,7 @@ def find_strays(table: Table, *, now: datetime | None = None, age: timedelta | N
     _take_inner_names(table, listing, holdings, is_held)
     named = [*holdings.named, *(manifest.path for manifest in holdings.manifests)]
     losses = Losses(holdings, listing, entries)
-    places = _find(listing, named)
+    places = listing.find(text_array(named))
     is_held[places[places >= 0]] = True
     maker = _Maker(table, listing, holdings, entries, losses)
     age = timedelta(days=options.orphan_age) if age is None else age
@@ -183,10 +183,6 @@ def _take_inner_names(table: Table, listing: Listing, holdings: Holdings, is_hel
                 holdings.name(reference)
         except LakeError as error:
             holdings.note(error, path)
-
-
-def _find(listing: Listing, paths: Sequence[str]) -> NDArray[np.int64]:
-    return listing.find(text_array(paths))
 
 
 @dataclass(frozen=True)

@@ -123,7 +123,14 @@ def format_action(diff: Diff, relation: Relation) -> str:
     """What was done, without counts of files: the operation, the commits between, or how the two states differ."""
     before, after = diff.before, diff.after
     if before is None:
-        return _format_start(after)
+        if after.id is None:
+            return "all files of a listing"
+        start = f"{after.operation or _UNRECORDED}, compared with nothing"
+        return (
+            start
+            if after.parent_id is None
+            else f"{start} (its parent, snapshot {after.parent_id}, has expired)"
+        )
     if relation.kind == "elsewhere":
         return "two tables, compared by file path"
     if relation.kind == "listing":
@@ -153,15 +160,6 @@ def format_sentence(diff: Diff, relation: Relation) -> str:
         sentence = f"{action}: {_format_files(diff)}"
     changed = _format_structure(diff)
     return f"{sentence}. {changed}" if changed else sentence
-
-
-def _format_start(after: Snapshot) -> str:
-    if after.id is None:
-        return "all files of a listing"
-    start = f"{after.operation or _UNRECORDED}, compared with nothing"
-    return (
-        start if after.parent_id is None else f"{start} (its parent, snapshot {after.parent_id}, has expired)"
-    )
 
 
 def _format_step(diff: Diff) -> str:

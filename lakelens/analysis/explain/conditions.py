@@ -258,7 +258,8 @@ class _Parser:
             return self._make_term(whole, node.this, "is not null", False, (), text, is_text=True)
         literal = exp.Literal.string(prefix)
         made = self._make_term(whole, node.this, "starts with", negated, [literal], text)
-        return _loosen(made) if not is_exact else made
+        # A term that says less than its text.
+        return (replace(made, is_exact=False) if isinstance(made, Term) else made) if not is_exact else made
 
     # --- terms ---------------------------------------------------------------------------------------------------------
 
@@ -373,8 +374,3 @@ def list_columns(fields: Sequence[Field], prefix: str = "") -> Iterator[tuple[st
         yield f"{prefix}{field.name}", field
         if field.type.logical == "struct":
             yield from list_columns(field.type.children, f"{prefix}{field.name}.")
-
-
-def _loosen(condition: Condition) -> Condition:
-    """A term that says less than its text."""
-    return replace(condition, is_exact=False) if isinstance(condition, Term) else condition

@@ -182,6 +182,8 @@ def judge_groups(
 
 
 def _judge_file(condition: Condition, groups: RowGroups, merging: Merging | None) -> Judgement:
+    import numpy as np
+
     judgement = Judgement(condition, len(groups))
     allowed = {term.column: _find_limit(term.column, merging, len(groups)) for term in judgement.terms}
     for term in judgement.terms:
@@ -193,16 +195,10 @@ def _judge_file(condition: Condition, groups: RowGroups, merging: Merging | None
         if not judgement.kept.any():
             break
         for reason, mask in groups.exclude(term, judgement.kept.tolist()):
-            none = _as_mask(mask)
+            none = np.fromiter(mask, np.bool_)
             judgement.add(term, reason, Proof(none, None, none), allowed[term.column])
             judgement.settle(reason)
     return judgement
-
-
-def _as_mask(mask: Iterable[bool]) -> NDArray[np.bool_]:
-    import numpy as np
-
-    return np.fromiter(mask, np.bool_)
 
 
 def _find_limit(column: str, merging: Merging | None, count: int) -> NDArray[np.bool_] | None:

@@ -10,7 +10,6 @@ from lakelens.analysis.explain.tasks import ScanTaskGroup, Tasks
 from lakelens.model.datafile import DataFile
 from lakelens.model.fileset import FileSet
 from lakelens.model.scan.arrow_files import pick
-from lakelens.model.scan.splits import SplitFigure
 from lakelens.options import display
 from lakelens.views.card import cells, named, wording
 from lakelens.views.card.meanings import list_sections
@@ -88,7 +87,10 @@ def describe_vectors(files: FileSet) -> str:
 @describe.register
 def card_of_set(files: FileSet, detail: int = 1) -> Card:
     """Files together: how many, how large, and the first of them."""
-    knows_rows = _knows_rows(files)
+    # Whether rows are known without opening the files: where a file itself must be asked, few enough are.
+    first = next(iter(files[:1]), None)
+    is_asked = isinstance(getattr(type(first), "record_count", None), property | cached_property)
+    knows_rows = not is_asked or len(files) <= _MOST_COUNTED
     files.read()
     facts = [Fact("files", cells.number(len(files)), _format_sizes(files))]
     if knows_rows:
@@ -127,7 +129,7 @@ def card_of_tasks(tasks: Tasks, detail: int = 1) -> Card:
             cells.text(one.name),
             cells.number(one.value),
             cells.code(one.property),
-            cells.text(_name_source(one)),
+            cells.text("default" if one.is_default else "property"),
         )
         for one in tasks.figures
     ]
@@ -141,10 +143,6 @@ def card_of_tasks(tasks: Tasks, detail: int = 1) -> Card:
         )
     sentence = wording.plural(len(tasks), "task")
     return Card("Tasks", sentence, facts=facts, body=(grid,) if rows else (), folds=tuple(folds))
-
-
-def _name_source(figure: SplitFigure) -> str:
-    return "default" if figure.is_default else "property"
 
 
 @describe.register
@@ -166,13 +164,6 @@ def card_of_task(task: ScanTaskGroup, detail: int = 1) -> Card:
         Fact("bytes", cells.size(task.size_bytes)),
     )
     return Card("Task", wording.plural(len(task.splits), "split"), facts=facts, body=(grid,))
-
-
-def _knows_rows(files: FileSet) -> bool:
-    """Whether rows are known without opening the files: where a file itself must be asked, few enough are."""
-    first = next(iter(files[:1]), None)
-    is_asked = isinstance(getattr(type(first), "record_count", None), property | cached_property)
-    return not is_asked or len(files) <= _MOST_COUNTED
 
 
 def _format_sizes(files: FileSet) -> str:

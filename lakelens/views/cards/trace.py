@@ -120,16 +120,12 @@ def _format_deleted(trace: Trace) -> str:
     return f"{wording.plural(live[0] - live[1], 'row')} deleted"
 
 
-def _format_missing(trace: Trace) -> str:
-    near = " or ".join(wording.clean(name, 120) for name in trace.near)
-    words = f"nothing is at {wording.clean(trace.root, 200)}, before or after"
-    return f"{words}; did you mean {near}?" if near else words
-
-
 def format_sentence(trace: Trace) -> str:
     """What a statement, or a block of code, did, in one sentence: `INSERT wrote 4 files, 13.7 KiB`."""
     if trace.is_missing:
-        said = _format_missing(trace)
+        near = " or ".join(wording.clean(name, 120) for name in trace.near)
+        words = f"nothing is at {wording.clean(trace.root, 200)}, before or after"
+        said = f"{words}; did you mean {near}?" if near else words
     else:
         deleted = _format_deleted(trace)
         said = f"{_name_subject(trace)} {format_changes(trace)}{f': {deleted}' if deleted else ''}"

@@ -253,7 +253,11 @@ class _Builder:
 
     def _make_nodes(self, child: Span, frame: Frame) -> Iterator[_Node]:
         if not is_field(child):
-            yield _Node(child, _enter(child, frame), place=_describe_place(child, frame))
+            yield _Node(
+                child,
+                frame if child.origin is None else replace(frame, origin=child.origin),
+                place=_describe_place(child, frame),
+            )
             return
         yield _Node(child, frame, frame.write(child))
         if child.is_packed and self.unpackings and len(child) <= _MOST_UNPACKED:
@@ -366,10 +370,6 @@ def count_rows(span: Span, frame: Frame, most: int, depth: int = 0) -> int:
         if rows > most:
             break
     return rows
-
-
-def _enter(span: Span, frame: Frame) -> Frame:
-    return frame if span.origin is None else replace(frame, origin=span.origin)
 
 
 def _seek(children: Iterator[Span], budget: int, looked_at: int | None) -> tuple[int, Iterator[Span]]:

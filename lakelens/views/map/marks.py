@@ -41,15 +41,13 @@ def measure(text: str, *, code: bool = False, bold: bool = False) -> float:
     (26, 29, True)
     """
     if code:
-        return sum(CODE * (_CODE_WIDTH if _is_narrow(one) else 1.2) for one in text)
+        return sum(
+            CODE * (_CODE_WIDTH if (one.isascii() or one == "…" or one in "⟨⟩−×") else 1.2) for one in text
+        )
     width = sum(
         _WIDTHS.get(one, _OTHER) if one.isascii() or one in _WIDTHS else _measure_far(one) for one in text
     )
     return width * TEXT / 1000 * (_BOLD if bold else 1)
-
-
-def _is_narrow(one: str) -> bool:
-    return one.isascii() or one == "…" or one in "⟨⟩−×"
 
 
 def _measure_far(one: str) -> int:

@@ -59,13 +59,9 @@ def render_card(thing: object, detail: int = 1, *, style: bool = True) -> str:
     except Exception as error:
         if display.strict_views:
             raise
-        return _draw_failure(thing, error)
-
-
-def _draw_failure(thing: object, error: Exception) -> str:
-    """What stands where a view failed: the object's one line and why, in the frame of every card."""
-    line, _, reason = format_failure(thing, error).partition("\n")
-    return draw(Card(type(thing).__name__, line, body=(Note(reason, "warn"),)), 1)
+        # What stands where a view failed: the object's one line and why, in the frame of every card.
+        line, _, reason = format_failure(thing, error).partition("\n")
+        return draw(Card(type(thing).__name__, line, body=(Note(reason, "warn"),)), 1)
 
 
 def render_page(thing: object, detail: int = 2) -> str:

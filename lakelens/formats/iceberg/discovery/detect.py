@@ -147,7 +147,8 @@ def detect_table(place: Candidate) -> Evidence | None:
     choice = choose_version(layout)
     fetch(place.store, documents=[choice.path])
     _refuse_view(place.store, layout, choice)
-    others = _see_others(place)
+    marks = {"delta": {"_delta_log"}, "paimon": {"schema", "snapshot"}, "hudi": {".hoodie"}}
+    others = tuple(name for name, found in marks.items() if found <= place.children.keys())
     reasons = [f"{_relate(choice.path, layout.root)} is table metadata of Iceberg"]
     if "delta" in others:
         reasons.append("a Delta log is beside it: the same files may be a Delta table too")
@@ -173,11 +174,6 @@ def _find_root(folder: str) -> str:
 
 def _relate(path: str, root: str) -> str:
     return path[len(root) :].lstrip("/") if path.startswith(root) else path
-
-
-def _see_others(place: Candidate) -> tuple[str, ...]:
-    marks = {"delta": {"_delta_log"}, "paimon": {"schema", "snapshot"}, "hudi": {".hoodie"}}
-    return tuple(name for name, found in marks.items() if found <= place.children.keys())
 
 
 def _refuse_view(store: Store, layout: TableLayout, choice: VersionChoice) -> None:

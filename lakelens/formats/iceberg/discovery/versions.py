@@ -343,7 +343,9 @@ class MetadataFolder:
     def _choose_among(self, names: Iterable[MetadataName]) -> tuple[str, str]:
         """The one that no other file's log names, and of those the one that was updated last."""
         rivals = [name.name for name in names]
-        neighbours = self._neighbours(rivals)
+        # Files of the next number, whose logs name the winner of this one.
+        numbers = {n.number for n in self.names if n.name in set(rivals) and n.number is not None}
+        neighbours = [n.name for n in self.names if n.naming == "catalog" and (n.number or 0) - 1 in numbers]
         fetch(self.store, documents=[self.place(name) for name in (*rivals, *neighbours)])
         headers = {name: self._peek(name) for name in rivals}
         peeked = [*headers.values(), *map(self._peek, neighbours)]
@@ -357,11 +359,6 @@ class MetadataFolder:
         chosen = max(free, key=updated)
         how = "no other file logs as its past" if len(free) == 1 else "was updated last"
         return chosen, how
-
-    def _neighbours(self, names: Iterable[str]) -> list[str]:
-        """Files of the next number, whose logs name the winner of this one."""
-        numbers = {n.number for n in self.names if n.name in set(names) and n.number is not None}
-        return [n.name for n in self.names if n.naming == "catalog" and (n.number or 0) - 1 in numbers]
 
     def _peek(self, name: str) -> tuple[Any, list[str]] | None:
         """When a file was updated, and the names of the earlier ones it logs; None where it is no document."""

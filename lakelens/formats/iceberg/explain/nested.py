@@ -109,7 +109,11 @@ class MetadataHook:
             return _leave("key metadata, in the key provider's own layout", "unexplained")
         match path:
             case (file, bounds, *place) if file == names.file and bounds in names.bounds:
-                return self._explain_bound(_find_key(record[names.file][bounds], place))
+                column_id = _find_key(record[names.file][bounds], place)
+                column = self._columns.find(column_id)
+                if column.name == f"#{column_id}":
+                    return _leave(f"column {column_id} is in no schema that is known here")
+                return _make_value(column.iceberg_type, f"column {column_id}, {column.name}")
             case (file, partition, str(name)) if file == names.file and partition == names.partition:
                 return self._explain_partition(name)
             case (summaries, int(index), bound) if (
@@ -165,12 +169,6 @@ class MetadataHook:
     def explain_value(self, kind: IcebergType | None, words: str) -> Explainer:
         """Explains a single value of a type, or leaves it as bytes where there is none."""
         return _leave(words) if kind is None else _make_value(kind, words)
-
-    def _explain_bound(self, column_id: int) -> Explainer:
-        column = self._columns.find(column_id)
-        if column.name == f"#{column_id}":
-            return _leave(f"column {column_id} is in no schema that is known here")
-        return _make_value(column.iceberg_type, f"column {column_id}, {column.name}")
 
     def _explain_partition(self, name: str) -> Explainer:
         columns = self._find_spec(self._spec_id)

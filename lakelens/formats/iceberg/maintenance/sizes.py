@@ -95,7 +95,8 @@ def estimate_merged(inputs: Sequence[Input], outputs: int) -> Estimate:
         for one in inputs
         if one.columns is not None and one.size > sum(one.columns)
     ]
-    frame = sorted(fixed)[len(fixed) // 2] if fixed else _guess_frame(inputs)
+    # What is in a file beside its values, where no sizes of columns are recorded: most of a small one.
+    frame = sorted(fixed)[len(fixed) // 2] if fixed else int(min(one.size for one in inputs) * 0.5)
     width = max((len(one.columns) for one in inputs if one.columns is not None), default=1)
     grown = 0.0
     for one in inputs:
@@ -111,11 +112,6 @@ def estimate_merged(inputs: Sequence[Input], outputs: int) -> Estimate:
         + 400 * outputs
     )
     return Estimate(min(size, most), min(least, size), most)
-
-
-def _guess_frame(inputs: Sequence[Input]) -> int:
-    """What is in a file beside its values, where no sizes of columns are recorded: most of a small one."""
-    return int(min(one.size for one in inputs) * 0.5)
 
 
 def estimate_manifests(manifests: Sequence[IcebergManifest], outputs: int) -> Estimate:

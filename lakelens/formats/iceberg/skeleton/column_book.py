@@ -343,8 +343,8 @@ class ColumnBook:
         scale = self.scale(column)
         ordinal = None if scale is None else decode_ordinal(data, self.type_of(column))
         if scale is not None and ordinal is not None:
-            if isinstance(scale, NumberScale) and len(data) == 4:
-                self._narrow(column, scale)
+            if isinstance(scale, NumberScale) and len(data) == 4 and self.type_of(column).name == "long":
+                scale.narrow(-(2**31), 2**31 - 1)
             scale.add(self._widen(column, ordinal, len(data)))  # type: ignore[arg-type]
 
     def map_bound(self, column: int, data: bytes) -> bytes:
@@ -371,10 +371,6 @@ class ColumnBook:
         if self._was_date(column, width) and isinstance(ordinal, int):
             return ordinal * DAY_UNITS[self.type_of(column).name]
         return ordinal
-
-    def _narrow(self, column: int, scale: NumberScale) -> None:
-        if self.type_of(column).name == "long":
-            scale.narrow(-(2**31), 2**31 - 1)
 
 
 class PartitionMap:

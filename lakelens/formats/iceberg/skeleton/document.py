@@ -335,7 +335,12 @@ class DocumentWriter:
 
     def _write_type(self, value: Any, path: tuple[str, ...]) -> Any:
         if isinstance(value, str):
-            return value if _TYPE.fullmatch(value) else _cut_type(value)
+            # A type that is not known, without its parameters; the geographic ones without their reference system.
+            return (
+                value
+                if _TYPE.fullmatch(value)
+                else next((word for word in _PARAMETERISED if value.startswith(word)), "unknown")
+            )
         if not isinstance(value, dict):
             return "unknown"
         if value.get("type") == "struct":
@@ -454,11 +459,6 @@ def read_default(value: Any, field: Mapping[str, Any]) -> tuple[int, int | str, 
     except LakeError:
         return None
     return None if ordinal is None or not isinstance(number, int) else (number, ordinal, type_)
-
-
-def _cut_type(text: str) -> str:
-    """A type that is not known, without its parameters; the geographic ones without their reference system."""
-    return next((word for word in _PARAMETERISED if text.startswith(word)), "unknown")
 
 
 def _dict(value: Any) -> dict[str, Any]:

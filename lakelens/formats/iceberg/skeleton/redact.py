@@ -232,7 +232,13 @@ class _Redactor:
         self._redaction.check_kept(self._redaction.columns)
         pen = NotingPen(self._book)
         self._walk_all(lists, walks, manifests, pen)
-        self._note_defaults()
+        for schema in [*(self._raw.get("schemas") or ()), self._raw.get("schema")]:
+            for field in _walk_fields(schema):
+                for key in ("initial-default", "write-default"):
+                    found = read_default(field[key], field) if key in field else None
+                    scale = None if found is None else self._book.scale(found[0])
+                    if found is not None and scale is not None:
+                        scale.add(found[1])  # type: ignore[arg-type]
         self._redaction.names.number_files([*pen.files, *lists, *named])
         self._book.settle()
         return self._write(lists, walks, manifests, WritingPen(self._book, self._places), pen)
@@ -294,15 +300,6 @@ class _Redactor:
             self._specs.setdefault(number, known)
         for field in known:
             self._fields.setdefault(field[0], field)
-
-    def _note_defaults(self) -> None:
-        for schema in [*(self._raw.get("schemas") or ()), self._raw.get("schema")]:
-            for field in _walk_fields(schema):
-                for key in ("initial-default", "write-default"):
-                    found = read_default(field[key], field) if key in field else None
-                    scale = None if found is None else self._book.scale(found[0])
-                    if found is not None and scale is not None:
-                        scale.add(found[1])  # type: ignore[arg-type]
 
     # --- walks ---------------------------------------------------------------------------------------------------------
 

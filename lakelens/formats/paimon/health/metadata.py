@@ -256,7 +256,9 @@ def _measure_global(rules: PaimonHealth, figures: FileFigures) -> Iterator[Measu
     for (kind, fields), ranges in _group_indexes(rules).items():
         columns = ", ".join(_name_field(rules, number) for number in fields)
         value = count_uncovered(held, ranges)
-        call = _call_index(rules, kind, columns)
+        arguments = (f"index_column => {quote(columns)}", f"index_type => {quote(kind)}")
+        why = "covers the rows that came after the index"
+        call = rules.call_procedure("create_global_index", why, *arguments, tried=False)
         total = sum(end - start + 1 for start, end in held)
         advice = (
             f"{count(value, 'row')} of {total:,} came after it: create_global_index covers them"
@@ -323,9 +325,3 @@ def count_uncovered(held: Ranges, covered: Ranges) -> int:
 def _name_field(rules: PaimonHealth, number: int) -> str:
     column = rules.table.schema.find_column(number)
     return f"#{number}" if column is None else column.name
-
-
-def _call_index(rules: PaimonHealth, kind: str, columns: Any) -> Call:
-    arguments = (f"index_column => {quote(columns)}", f"index_type => {quote(kind)}")
-    why = "covers the rows that came after the index"
-    return rules.call_procedure("create_global_index", why, *arguments, tried=False)

@@ -226,18 +226,13 @@ class Compactor:
             pick_full(runs, levels) if self.is_full else pick_unit(runs, levels, self.settings, self.is_new)
         )
         if unit is None:
-            self._rewrite_deleted(name, files, planner, levels)
+            # Files of the highest level with deletion vectors, which 2.0 rewrites in a full compaction.
+            deleted = [file for file in files if file.file_name in self._indexes]
+            if self.is_full and self.is_new and self.settings.has_vectors and deleted:
+                self._take(name, planner.plan_alone(deleted, levels - 1), "full: it has a deletion vector")
             return
         task = planner.plan(runs, unit.count, unit.level, levels)
         self._take(name, task, unit.why)
-
-    def _rewrite_deleted(
-        self, name: str, files: Sequence[PaimonDataFile], planner: MergePlanner, levels: int
-    ) -> None:
-        """Files of the highest level with deletion vectors, which 2.0 rewrites in a full compaction."""
-        deleted = [file for file in files if file.file_name in self._indexes]
-        if self.is_full and self.is_new and self.settings.has_vectors and deleted:
-            self._take(name, planner.plan_alone(deleted, levels - 1), "full: it has a deletion vector")
 
     def _take(self, name: str, task: MergeTask, why: str) -> None:
         for files in task.merged:
@@ -293,7 +288,7 @@ def plan_compaction(table: Table, values: Mapping[str, Any]) -> Proposal:
         call,
         dialect,
         reads=tuple(done.reads),
-        replaces=(*done.replaces, *_list_index(compactor)),
+        replaces=(*done.replaces, *list({piece.path: piece for piece in compactor.done.index}.values())),
         writes=tuple(_list_outputs(compactor)),
         kept=(*_list_kept(branch), *list_others(branch, frozenset())),
         groups=tuple(done.groups),
@@ -318,10 +313,6 @@ def _find_rescaled(branch: PaimonTable, files: Sequence[PaimonDataFile]) -> str 
 def _list_kept(branch: PaimonTable) -> Iterable[Any]:
     why = "compactions take no snapshot away"
     return (describe_fate(branch, branch.find_numbered(number), number, why) for number in branch.pointer.ids)
-
-
-def _list_index(compactor: Compactor) -> list[Piece]:
-    return list({piece.path: piece for piece in compactor.done.index}.values())
 
 
 def _list_outputs(compactor: Compactor) -> Iterable[Output]:

@@ -171,7 +171,13 @@ def plan_expiry(table: Table, values: Mapping[str, Any]) -> Proposal:
         chosen = choose_range(branch, values, is_new)
         tags = _read_tags(branch)
     except LakeError as error:
-        return Proposal(changes, call, refusal=error.reason, notes=_locate(error), assumptions=assumptions)
+        return Proposal(
+            changes,
+            call,
+            refusal=error.reason,
+            notes=[] if error.path is None else [f"It is about {error.path}."],
+            assumptions=assumptions,
+        )
     if chosen is None:
         notes = ["There is no snapshot."]
         kept = tuple(list_others(branch, frozenset()))
@@ -199,10 +205,6 @@ def plan_expiry(table: Table, values: Mapping[str, Any]) -> Proposal:
 
 def _list_arguments(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: values.get(name) for name in ("retain_max", "retain_min", "older_than", "max_deletes")}
-
-
-def _locate(error: LakeError) -> list[str]:
-    return [] if error.path is None else [f"It is about {error.path}."]
 
 
 def _read_tags(branch: PaimonTable) -> list[PaimonSnapshot]:

@@ -429,12 +429,12 @@ class MergePlanner:
             if self._makes_changelog(file, task.level):
                 task.changelogs.append([file])
 
-    def _looks_up(self) -> bool:
-        return self.settings.producer != "full-compaction" and self.settings.needs_lookup
-
     def _must_rewrite(self, file: PaimonDataFile, level: int) -> bool:
         """Whether a file of level 0 is rewritten, since older rows must be looked up for its rows."""
-        if not self._looks_up() or file.level != 0:
+        if (
+            not (self.settings.producer != "full-compaction" and self.settings.needs_lookup)
+            or file.level != 0
+        ):
             return False
         if self.settings.has_vectors and file.delete_row_count != 0:
             return True

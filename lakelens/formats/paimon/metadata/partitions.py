@@ -50,7 +50,10 @@ def format_value(value: Any, kind: PaimonType, *, legacy: bool) -> str | None:
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     if kind.name == "DATE":
-        return _format_date(value, legacy)
+        if not legacy:
+            return str(value)
+        days = (value - _EPOCH).days if isinstance(value, date) else int(value.astype("int64"))
+        return str(days)
     if kind.name == "TIME":
         return _format_time(value, kind.precision or 0, legacy)
     if kind.name in ("TIMESTAMP", "TIMESTAMP_LTZ"):
@@ -103,13 +106,6 @@ def _two_digits(value: float, digits: str, single: bool) -> str:
     import numpy as np
 
     return longer if np.float32(longer) == np.float32(value) else digits
-
-
-def _format_date(value: Any, legacy: bool) -> str:
-    if not legacy:
-        return str(value)
-    days = (value - _EPOCH).days if isinstance(value, date) else int(value.astype("int64"))
-    return str(days)
 
 
 def _format_time(value: Any, precision: int, legacy: bool) -> str:

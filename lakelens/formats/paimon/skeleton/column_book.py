@@ -57,7 +57,8 @@ def rewrite_row(data: bytes, columns: Sequence[PaimonField], give: Give) -> byte
         except (ValueError, struct.error):
             return None
         new = None if ordinal is None else give(column, ordinal)
-        if new is None and not is_null and not _stays(column.type):
+        # Whether a value without an order stays: a truth value, NaN, an infinity.
+        if new is None and not is_null and column.type.name not in ("BOOLEAN", "FLOAT", "DOUBLE"):
             made[(number + 8) // 8] |= 1 << (number + 8) % 8
             is_null = True
         if new is None and not is_null:
@@ -78,11 +79,6 @@ def encode_key(columns: Sequence[PaimonField], ordinals: Sequence[Ordinal]) -> b
         slots += stored.ljust(8, b"\0")
         variable += more + bytes(-len(more) % 8)
     return bytes(slots + variable)
-
-
-def _stays(kind: PaimonType) -> bool:
-    """Whether a value without an order stays: a truth value, NaN, an infinity."""
-    return kind.name in ("BOOLEAN", "FLOAT", "DOUBLE")
 
 
 def _read(row: bytes, slot: bytes, kind: PaimonType) -> Ordinal | None:
