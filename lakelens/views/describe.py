@@ -2,23 +2,110 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import singledispatch
-from typing import Any
+from importlib import import_module
+from typing import Any, TypeVar
 
 from lakelens.views.card import cells, wording
 from lakelens.views.card.model import Body, Card, Fact, Fold, Target
 
+F = TypeVar("F", bound="Callable[..., Card]")
 
-@singledispatch
-def describe(thing: Any, detail: int = 1) -> Card:
+#: Which module has the cards of which classes, so that none is loaded before something of its classes is shown.
+CARDS = {
+    module: tuple(f"lakelens.{name}" for name in names.split())
+    for module, names in {
+        "answers.biography": "analysis.life.biography.Biography analysis.life.events.Events",
+        "answers.check": "analysis.check.check.Check",
+        "answers.encoding": "practice.encodings.Encoding",
+        "answers.explanation": "analysis.explain.explanation.Explanation",
+        "answers.first_aid": "analysis.check.check.FirstAid analysis.check.defects.Defects",
+        "answers.health": """analysis.health.health.Health model.health.measure.Measures model.health.measure.Measure
+            model.health.measure.Calls analysis.health.clustering.Clustering analysis.health.health.PartRows
+            model.health.measure.DocumentParts model.health.measure.Needs""",
+        "answers.lifetimes": "model.life.lifetimes.Lifetimes model.life.lifetimes.Lifetime",
+        "answers.map": "analysis.map.Map",
+        "answers.plan": "analysis.dry_run.Plan",
+        "answers.practice": """practice.exercise.Exercise practice.exercise.Exercises practice.exercise.Verdict
+            practice.exercise.Hint practice.exercise.Solution practice.quiz.Quiz""",
+        "answers.row": "analysis.life.rows.RowLife analysis.life.rows.Versions analysis.life.rows.Version",
+        "answers.row_map": "model.charts.RowMap",
+        "answers.rows": "showing.ShownRows",
+        "answers.space": "analysis.space.space.Space analysis.space.holders.Expiry",
+        "cards.catalog": """model.warehouse.catalog.Catalog model.warehouse.found.FoundTable model.warehouse.catalog.Samples
+            model.warehouse.catalog.Sample model.warehouse.found.FoundView""",
+        "cards.delete": """model.life.positions.Positions model.deletes.DeleteMatch model.deletes.DanglingDelete
+            model.deletes.LiveRows model.datafile.IndexFile model.datafile.StatisticsFile model.comparison.IndexChanges""",
+        "cards.diff": """analysis.diff.diff.Diff analysis.diff.diff.ManifestChanges analysis.diff.diff.PartitionChanges
+            analysis.diff.diff.PartitionChange analysis.diff.documents.FieldChanges analysis.diff.documents.FieldChange
+            analysis.diff.diff.DeleteChanges analysis.diff.documents.JsonChanges analysis.diff.documents.JsonChange""",
+        "cards.file": """model.stats.Bounds model.stats.ColumnBounds model.stats.RowStats model.stats.Partition
+            model.stats.KeyRow model.stats.ColumnCounts model.datafile.DataFile""",
+        "cards.fileset": "model.fileset.FileSet analysis.explain.tasks.Tasks analysis.explain.tasks.ScanTaskGroup",
+        "cards.finding": """model.finding.Findings model.finding.Finding errors.LakeError model.storage.Evidence
+            model.storage.Relocation model.storage.Reads""",
+        "cards.footer": "model.datafile.Footer",
+        "cards.items": """model.collections.Items model.manifest.FieldSummary model.snapshot.LogEntry
+            model.storage.MetadataLogEntry model.schema.SortOrder model.collections.Document
+            model.collections.QueryResult model.collections.Preview""",
+        "cards.manifest": "model.manifest.ManifestList model.manifest.Manifest model.manifest.Entry",
+        "cards.schema": """model.schema.Schema model.schema.Field model.schema.PartitionSpec model.schema.PartitionField
+            model.snapshot.Refs model.snapshot.Ref""",
+        "cards.snapshot": "model.snapshot.Snapshots model.snapshot.History model.snapshot.Snapshot",
+        "cards.table": "model.table.Table model.view.View",
+        "cards.timeline": "analysis.timeline.timeline.Timeline",
+        "cards.trace": """analysis.trace.Trace analysis.trace.TableTrace analysis.trace.CommitTrace
+            analysis.trace.TracedFiles""",
+        "cards.tree": "analysis.tree.StorageTree",
+    }.items()
+}
+_HOMES = {name: module for module, names in CARDS.items() for name in names}
+
+
+class Describer:
+    """Makes cards by class: the module that draws one is loaded when something of its class is first shown.
+
+    So a first card loads no card of anything else. A package with classes of its own registers their cards itself.
+    """
+
+    def __init__(self, default: Callable[..., Card]) -> None:
+        self._draw = singledispatch(default)
+        self._loaded: set[type] = set()
+
+    def register(self, function: F) -> F:
+        """Register a function as what draws the class of its first argument."""
+        self._draw.register(function)
+        return function
+
+    @property
+    def registry(self) -> Mapping[Any, Callable[..., Card]]:
+        """The functions that are registered so far, by class."""
+        return self._draw.registry
+
+    def __call__(self, thing: Any, detail: int = 1) -> Card:
+        """Make the card of an object: that of its class, or of the nearest class above it that has one."""
+        kind = type(thing)
+        if kind not in self._loaded:
+            homes = (_HOMES.get(f"{base.__module__}.{base.__qualname__}") for base in kind.__mro__)
+            if home := next(filter(None, homes), None):
+                import_module(f"lakelens.views.{home}")
+            self._loaded.add(kind)
+        card: Card = self._draw(thing, detail)
+        return card
+
+
+def _describe_fields(thing: Any, detail: int = 1) -> Card:
     """The card of an object that has no card of its own: its public fields, one a line."""
     shown = [(name, cells.value(held)) for name, held in list_fields(thing)]
     fold = Fold(
         "Fields", wording.plural(len(shown), "field"), lambda: [cells.pairs(shown, is_open=True)], opened=True
     )
     return Card(type(thing).__name__, wording.clean(repr(thing)), folds=(fold,) if shown else ())
+
+
+describe = Describer(_describe_fields)
 
 
 def list_fields(thing: Any) -> list[tuple[str, Any]]:

@@ -175,11 +175,8 @@ def _find_target(item: Any, name: str, held: str) -> Target | None:
     return Target("metadata", item.path) if isinstance(item, MetadataLogEntry) else None
 
 
-@describe.register(SortOrder)
-@describe.register(MetadataLogEntry)
-@describe.register(LogEntry)
-@describe.register(FieldSummary)
-def card_of_item(item: Any, detail: int = 1) -> Card:
+@describe.register
+def card_of_item(item: SortOrder | MetadataLogEntry | LogEntry | FieldSummary, detail: int = 1) -> Card:
     """One item of a list that has no card of its own: its facts, one a line."""
     kinds: dict[type, type[Items[Any]]] = {
         SortOrder: SortOrders,
