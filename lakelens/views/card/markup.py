@@ -6,6 +6,7 @@ import re
 from base64 import b64encode
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lakelens.views.card.model import Block, Card, Gauge, Grid, Note, Pairs, Picture, Strip
@@ -77,8 +78,11 @@ def template_environment() -> Environment:
     """The templates of all views: autoescaping, and undefined names are refused."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
+    from lakelens.views.card.compiled import CompiledTemplates
+
     made = Environment(
         loader=PackageLoader(_PACKAGE),
+        bytecode_cache=CompiledTemplates(Path(str(files(_PACKAGE)), "templates", "__pycache__")),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
