@@ -45,7 +45,7 @@ class LocalStore:
     def list(self, path: str) -> list[ObjectInfo]:
         try:
             with os.scandir(path) as children:
-                found = [_describe_entry(child) for child in children]
+                found = [info for child in children if (info := _describe_entry(child)) is not None]
         except (OSError, ValueError) as error:
             raise _translate(error, path) from error
         return sorted(found, key=lambda info: info.path)
@@ -100,11 +100,14 @@ def _describe(path: str, status: os.stat_result) -> ObjectInfo:
     return ObjectInfo(path, 0 if is_dir else status.st_size, modified, is_dir)
 
 
-def _describe_entry(entry: os.DirEntry[str]) -> ObjectInfo:
+def _describe_entry(entry: os.DirEntry[str]) -> ObjectInfo | None:
+    """What a directory says of one of its entries; None where a writer has removed it since."""
     try:
         found = _describe(entry.path, entry.stat())
-    except OSError:  # a link that leads nowhere is still an entry of the directory
-        return ObjectInfo(entry.path, 0)
+    except OSError as error:
+        if isinstance(error, FileNotFoundError) and not entry.is_symlink():
+            return None
+        return ObjectInfo(entry.path, 0)  # a link that leads nowhere is still an entry of the directory
     return replace(found, target=_resolve(entry.path)) if found.is_dir and entry.is_symlink() else found
 
 

@@ -111,7 +111,8 @@ def read(place: str, stop: Any, answers: Any) -> None:
                 len(table.current.changes.added)
                 failures += _judge(table)
             if older is not None and (check := older.check()).verdict == "damaged":
-                failures.append(f"called damaged: {check!r}")
+                errors = [f"{one!r} {one.message}" for one in check.findings if one.severity == "error"]
+                failures.append(f"called damaged: {check!r}: {errors[:3]}")
             older = table if looks % _OLDER == 0 or older is None else older
             if looks % _OLDER == 1:
                 older = None

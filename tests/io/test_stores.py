@@ -6,7 +6,8 @@ import io
 import os
 import pickle
 import zipfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +105,21 @@ class TestLocalStore(StoreConformance):
         store, root = place
         Path(f"{root}/t/link").symlink_to(f"{root}/gone")
         assert "link" in list_names(store, f"{root}/t")
+
+    def test_what_is_removed_while_it_is_listed_is_not_there(self, place, monkeypatch):
+        store, root = place
+        Path(f"{root}/t/link").symlink_to(f"{root}/gone")
+        listed, scan = list_names(store, f"{root}/t"), os.scandir
+
+        @contextmanager
+        def remove_after(path: str) -> Iterator[list[os.DirEntry[str]]]:
+            with scan(path) as children:
+                entries = list(children)
+            Path(f"{root}/t/empty").unlink()
+            yield entries
+
+        monkeypatch.setattr(os, "scandir", remove_after)
+        assert list(list_names(store, f"{root}/t")) == [name for name in listed if name != "empty"]
 
     def test_a_directory_is_no_file(self, place):
         store, root = place
