@@ -20,11 +20,12 @@ QUESTIONS = ("check", "space", "health", "files", "row", "explain", "to_text")
 def run(walk: Walk, root: Path, settings: Settings) -> None:
     """Open a table for each question, go on with it, and ask."""
     import lakelens as ll
+    from lakelens.model.view import View
 
     tables = [(name, walk.step(f"{name} table", lambda: ll.open(root))) for name in settings["order"]]
     first = tables[0][1]
-    if first is None or first.format not in WRITERS:
-        return
+    if first is None or isinstance(first, View) or first.format not in WRITERS:
+        return  # a commit to a view takes nothing away
     was_sound = _is_sound(root)
     for name, table in tables:
         if table is not None and settings["looks"]:

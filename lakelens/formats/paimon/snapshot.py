@@ -143,9 +143,7 @@ class PaimonSnapshot(KnownRows, TableObject, Snapshot):
             ("delta", document.delta_manifest_list, document.delta_manifest_list_size),
             ("changelog", document.changelog_manifest_list, document.changelog_manifest_list_size),
         )
-        return ManifestLists(
-            PaimonManifestList(name, role, size, known) for role, name, size in named if name
-        )
+        return ManifestLists(known.share_list(name, role, size) for role, name, size in named if name)
 
     @cached_property
     def manifests(self) -> Manifests[PaimonManifest]:

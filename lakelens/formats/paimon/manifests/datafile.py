@@ -21,6 +21,7 @@ from lakelens.formats.paimon.manifests.stats import (
     VALUE_STATS,
     SimpleStats,
     StoredRow,
+    check_row,
     decode_row,
     decode_stats,
 )
@@ -296,9 +297,9 @@ class PaimonDataFile(TableObject, DataFile):
         return decode_stats(raw, columns, self.source_manifest.path, label, self.context.source(self))
 
     def _decode_key(self, name: str) -> StoredRow | None:
-        data = self._record["_FILE"].get(name)
+        data = check_row(self._record["_FILE"].get(name), f"_FILE.{name}", self.source_manifest.path)
         columns = self.schema.key_columns if data and data[:4] != b"\x00\x00\x00\x00" else ()
-        if not columns:
+        if not data or not columns:
             return None
         source = self.context.source(self)
         return decode_row(data, columns, self.source_manifest.path, f"_FILE.{name}", source)

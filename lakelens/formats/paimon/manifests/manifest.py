@@ -157,11 +157,23 @@ class PaimonManifest(_Container, Manifest):
 
 
 class KnownManifests:
-    """The manifests of one table: lists that name the same manifest share one object, so that each file is read once."""
+    """The lists and manifests of one table: who names the same one shares one object, so that each file is read once.
+
+    A tag names the lists of the snapshot that it was made of.
+    """
 
     def __init__(self, context: TableContext) -> None:
         self.context = context
         self._manifests: dict[tuple[str, Content], PaimonManifest] = {}
+        self._lists: dict[tuple[str, str, int | None], PaimonManifestList] = {}
+
+    def share_list(self, name: str, role: str, size_bytes: int | None) -> PaimonManifestList:
+        """The manifest list that a snapshot, a changelog or a tag names."""
+        key = (name, role, size_bytes)
+        found = self._lists.get(key)
+        if found is None:
+            found = self._lists[key] = PaimonManifestList(name, role, size_bytes, self)
+        return found
 
     def share(self, record: Mapping[str, Any], content: Content) -> PaimonManifest:
         """The manifest of a list's record."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from lakelens.codecs.paimon.row import BinaryRow, decode_binary_row
 from lakelens.codecs.paimon.types import PaimonField
-from lakelens.errors import LakeError
+from lakelens.errors import Corrupt, LakeError
 from lakelens.model.bytes_view import Explainable, Source
 from lakelens.model.charts import RowMap
 from lakelens.model.stats import KeyRow, RowStats
@@ -130,8 +130,13 @@ def decode_stats(
     """
     if not raw:
         return EMPTY_STATS
-    counts = tuple(raw.get("_NULL_COUNTS") or ())
-    stored = {f"{label}.{name}": raw.get(name) for name in ("_MIN_VALUES", "_MAX_VALUES")}
+    if not isinstance(raw, Mapping):
+        raise Corrupt(f"{label} is no record", path=path, expected="SimpleStats", seen=raw)
+    counts = _read_counts(raw.get("_NULL_COUNTS") or (), label, path)
+    stored = {
+        f"{label}.{name}": check_row(raw.get(name), f"{label}.{name}", path)
+        for name in ("_MIN_VALUES", "_MAX_VALUES")
+    }
     lowest, highest = stored.values()
     if lowest is None or highest is None or (_is_empty(lowest) and columns):
         low, high = (
@@ -143,6 +148,24 @@ def decode_stats(
     counts = (*counts, *(None for _ in columns))[: len(columns)]
     names = tuple(c.name for c in columns)
     return SimpleStats(names, low, high, counts, tuple(columns), raw, label, _source=source)
+
+
+def check_row(data: object, label: str, path: str) -> bytes | None:
+    """The bytes of a row, None where there are none; the schema of a manifest may give its field another type.
+
+    >>> check_row("text", "_FILE._MIN_KEY", "manifest-1")
+    Traceback (most recent call last):
+    lakelens.errors.Corrupt: manifest-1: _FILE._MIN_KEY is no row (expected bytes; seen text)
+    """
+    if data is None or isinstance(data, bytes):
+        return data
+    raise Corrupt(f"{label} is no row", path=path, expected="bytes", seen=data)
+
+
+def _read_counts(counts: object, label: str, path: str) -> tuple[int | None, ...]:
+    if isinstance(counts, list | tuple) and all(isinstance(count, int | None) for count in counts):
+        return tuple(counts)
+    raise Corrupt(f"{label}._NULL_COUNTS is no list of counts", path=path, expected="long", seen=counts)
 
 
 def _is_empty(data: bytes) -> bool:
