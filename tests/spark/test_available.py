@@ -50,6 +50,9 @@ def test_a_jar_that_is_missing_stops_its_format_alone(
     assert len(said) == 1 and said[0].filename == __file__
     (settings,) = started
     assert settings["spark.lakelens.formats"] == "hive,iceberg"
+    assert (
+        settings["spark.ui.showConsoleProgress"] == "false"
+    )  # on a slow machine it would end in a cell's output
     assert "iceberg-spark-runtime" in settings["spark.jars"] and "paimon" not in settings["spark.jars"]
     assert "spark.sql.catalog.iceberg" in settings and "spark.sql.catalog.paimon" not in settings
 

@@ -123,6 +123,12 @@ def test_the_story_in_words() -> None:
     assert "Tags v1/with slash and first. Branch empty-handed without a snapshot to itself." in story
 
 
+def test_a_history_that_ends_in_known_live_rows_grows_by_what_is_stored() -> None:
+    """The count of the newest state is proved by its index, that of the first one is not: stored is beside stored."""
+    said = describe_history(ll.sample("paimon-deletion-vectors").history)
+    assert "Stored rows on main grew from 4 to 8, of which 4 live." in said
+
+
 def list_bars(name: str) -> dict[str, int]:
     """How many bars of each kind are in the picture of a table."""
     picture = ElementTree.fromstring(render_picture(open_table(name).history))

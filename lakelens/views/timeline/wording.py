@@ -102,12 +102,13 @@ def _describe_growth(timeline: Timeline) -> str:
         return ""
     lane = wording.clean(timeline.lanes[0].name, _NAME)
     ends = [mark.snapshot.known_live_rows for mark in (own[0], own[-1])]
-    first, last = (one.recorded or 0 if one.count is None else one.count for one in ends)
-    known = {one.count is not None for one in ends}
-    noun = "Rows" if all(one.count == one.recorded for one in ends) else "Live rows"
-    noun = noun if known == {True} else "Stored rows"
+    # what is stored is compared with what is stored, and what lives with what lives
+    is_known = all(end.count is not None for end in ends)
+    first, last = ((end.count if is_known else end.recorded) or 0 for end in ends)
+    noun = "Rows" if all(end.count == end.recorded for end in ends) else "Live rows"
+    noun = noun if is_known else "Stored rows"
     is_bound = ends[1].count is not None or ends[1].at_least or ends[1].at_most != last
-    live = f", of which {wording.live(ends[1])} live" if is_bound and known != {True} else ""
+    live = f", of which {wording.live(ends[1])} live" if is_bound and not is_known else ""
     if first == last:
         return f"{noun} on {lane}: {wording.count(last)}{live}."
     verb = "grew" if last > first else "shrank"

@@ -69,7 +69,9 @@ class KnownRows:
     def _bound_live_rows(self) -> LiveRows:
         snapshot = cast("PaimonSnapshot", self)
         bounds = self.recorded_live_rows
-        is_newest = snapshot.id == self._table.pointer.latest
+        # the newest one that can be read: what opens as the table's state is counted alike in whatever order one asks
+        newest = self._table.current
+        is_newest = newest is not None and newest.id == snapshot.id
         if bounds.count is not None or not _is_small(snapshot, is_newest):
             return bounds
         counted = self._listed_live_rows

@@ -86,16 +86,24 @@ class EntryRows:
         import pyarrow.compute as pc
 
         *above, last = name.split(".")
-        if last in self.table.column_names and not above:
+        if not above and _holds(self.table.schema, last):
             return join_chunks(self.table[last])
-        if "_FILE" not in self.table.column_names:
+        if not _holds(self.table.schema, "_FILE"):
             return pa.nulls(self.table.num_rows)
         column = self.table["_FILE"]
         for step in (*above, last):
-            if not pa.types.is_struct(column.type) or column.type.get_field_index(step) < 0:
+            if not pa.types.is_struct(column.type) or not _holds(column.type, step):
                 return pa.nulls(self.table.num_rows)
             column = pc.struct_field(column, step)
         return join_chunks(column)  # the field alone: the whole record is many times as large
+
+
+def _holds(fields: pa.Schema | pa.StructType, name: str) -> bool:
+    """Whether there is such a field. Raises `NotColumnar` where there are two: which one is meant the records say."""
+    count = len(fields.get_all_field_indices(name))
+    if count > 1:
+        raise NotColumnar(f"{name} is there {count} times")
+    return count == 1
 
 
 def list_unused(wanted: Collection[str]) -> tuple[str, ...]:
