@@ -215,10 +215,14 @@ def describe_reads(counts: ReadCounts) -> Reads:
 
 
 class StoredKey(Generic[T]):
-    """A stored key as an attribute under its own name in snake case, read by the object's `_find_stored`."""
+    """A stored key as an attribute under its own name in snake case, read by the object's `_find_stored`.
 
-    def __init__(self, doc: str) -> None:
+    `show` makes what a reader of the attribute is given, of the object, the name and what is stored.
+    """
+
+    def __init__(self, doc: str, show: Callable[[Any, str, Any], T] | None = None) -> None:
         self.__doc__ = doc
+        self._show = show
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -230,12 +234,8 @@ class StoredKey(Generic[T]):
     def __get__(self, made: Any, owner: type) -> StoredKey[T] | T:
         if made is None:
             return self
-        return self._show(made, made._find_stored(self._name))
-
-    def _show(self, made: Any, held: Any) -> T:
-        """What the reader of an attribute is given of what is stored."""
-        value: T = held
-        return value
+        held: T = made._find_stored(self._name)
+        return held if self._show is None else self._show(made, self._name, held)
 
 
 def explain_late(module: str, thing: Any, *needs: Any) -> BytesView:

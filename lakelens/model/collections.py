@@ -234,6 +234,10 @@ class Stored:
         try:
             held = thing.__dict__[self._name] if self._slot is None else self._slot.__get__(thing)
         except KeyError:
+            late = getattr(thing, "late", {}).get(self._name)
+            if late is not None:
+                self.__set__(thing, late(thing))
+                return self.__get__(thing, owner)
             read = getattr(thing, "read_record", None)
             if read is None or not read():
                 return None

@@ -2,40 +2,67 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 
+from lakelens.caching import cached_property
 from lakelens.display import Displayable
 from lakelens.errors import LakeError, Missing
 from lakelens.model.bytes_view import Explainable, Source
 from lakelens.model.collections import Items, Preview, show_stored, stored
+from lakelens.model.driver import load_named
 from lakelens.model.facts.facts import Fact
 from lakelens.model.stats import Bounds, Encoded, Partition
 
 if TYPE_CHECKING:
-    from lakelens.errors import LakeError
+    import pyarrow as pa
+
     from lakelens.model.bytes_view import BytesView
     from lakelens.model.deletes import DeleteMatch, DeleteMatches, LiveRows
+    from lakelens.model.finding import Severity
     from lakelens.model.life.positions import Positions
     from lakelens.model.scan.file_table import FileRow
     from lakelens.model.scan.row_groups import RowGroups
     from lakelens.model.stats import Term
 
 
-def raise_error(error: LakeError, file: DataFile) -> None:
-    """Hear of deletes that cannot be read by raising what is wrong."""
-    raise error
-
-
 Content = Literal["data", "position_deletes", "equality_deletes", "deletion_vector", "changelog"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileAnswers:
+    """What a format answers about one of its files when it is asked: functions of the file.
+
+    Whatever a format leaves out is not known of its files.
+    """
+
+    #: the facts that the file says of itself; raises `LakeError` when it cannot be read
+    footer: Callable[[Any], Footer]
+    #: its first rows as stored, system columns included; raises `LakeError`
+    rows: Callable[[Any, int], pa.Table]
+    bounds: Callable[[Any], Bounds] = lambda file: Bounds({})
+    #: its row groups or stripes; raises `LakeError` when the footer cannot be read
+    row_groups: Callable[[Any], RowGroups | None] = lambda file: None
+    #: the values that its record keeps as bytes, in the order of the record
+    encoded: Callable[[Any], Iterable[Encoded]] = lambda file: ()
+    #: the type of an index over its columns that proves that no row fits a comparison
+    index_proof: Callable[[Any, Term], str | None] = lambda file, term: None
+    #: why its rows cannot be counted without other files
+    uncounted: Callable[[Any], str | None] = lambda file: None
+    #: keeps a finding: the severity, the code, the path and the message
+    note: Callable[[Any, Severity, str, str, str], None] = lambda file, *words: None
+    #: columns of `FileSet.to_arrow` that show something else than the attribute of their name
+    further: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
 
 
 class Column:
     """An attribute of a `DataFile` that is a column of the set it is from: read from there where the file is a row of one.
 
-    Where that column was not read, the file's own record is. A file that is no row has `default`.
+    Where that column was not read, the file's own record is. A file that is no row works it out by what its class has in
+    `late`, else it has `default`.
     """
 
     def __init__(self, default: Any = None, of: str | None = None) -> None:
@@ -48,16 +75,16 @@ class Column:
     def __get__(self, found: DataFile | None, owner: type | None = None) -> Any:
         if found is None:
             return self
-        row = found.__dict__.get("_row")
-        if row is None:
-            return self._default
-        try:
-            value = row.find(self._of or self._name)
-        except KeyError:
-            found.read_record()
-            return found.__dict__.get(self._name, self._default)
-        found.__dict__[self._name] = value
-        return value
+        kept, row = found.__dict__, found.__dict__.get("_row")
+        if row is not None:
+            try:
+                return kept.setdefault(self._name, row.find(self._of or self._name))
+            except KeyError:
+                found.read_record()
+                if self._name in kept:
+                    return kept[self._name]
+        work_out = found.late.get(self._name)
+        return self._default if work_out is None else kept.setdefault(self._name, work_out(found))
 
 
 def column(default: Any = None, *, of: str | None = None) -> Any:
@@ -65,7 +92,7 @@ def column(default: Any = None, *, of: str | None = None) -> Any:
     return Column(default, of)
 
 
-class DataFile(Explainable, Displayable, ABC):
+class DataFile(Explainable, Displayable):
     """One file of a table, as its metadata describes it.
 
     The neutral facts are attributes here; each format adds every field of its specification under its specified name in
@@ -74,13 +101,26 @@ class DataFile(Explainable, Displayable, ABC):
 
     A file of a large set is a row of its columns (`FileRow`) until something is asked for that they do not have: then its
     manifest's entry is read again, and it has what a file that was decoded alone has.
+
+    A format's own class adds facts and overrides nothing: it says which attributes identify a file, which are worked out
+    late, and where its `FileAnswers` are.
     """
 
+    #: the attributes that identify a file in a set, and those that a copy of it in a table elsewhere has in common with it
+    identified_by: ClassVar[tuple[str, ...]] = ("recorded_path",)
+    copied_by: ClassVar[tuple[str, ...]] = ()
+    #: the attributes that say how many bytes are the file's own: the first that is recorded
+    sized_by: ClassVar[tuple[str, ...]] = ("size_bytes",)
+    #: attributes that are worked out when they are first asked for
+    late: ClassVar[Mapping[str, Callable[[Any], Any]]] = MappingProxyType({})
+    #: where the `FileAnswers` are, as `module:name`
+    answers: ClassVar[str]
+
     content: Content = column("data")
-    path: str
+    path: str = column()
     recorded_path: str = column()
     file_format: str = column()
-    partition: Partition
+    partition: Partition = column()
     bucket: int | None = column()
     level: int | None = column()
     record_count: int | None = column()
@@ -93,7 +133,25 @@ class DataFile(Explainable, Displayable, ABC):
     raw: Mapping[str, Any] = stored("data file")
     #: Bytes at which a reader may begin, where they are recorded.
     split_offsets: Any = None
+    # of a row: which, and the manifest that holds its entry
     _row: FileRow | None = None
+    _home: Any = None
+    # finds what deletes rows of the file, as the snapshot sees it that it was taken from
+    _find_deletes: Callable[[Any], Sequence[DeleteMatch]] | None = None
+
+    @classmethod
+    def of_row(cls, row: FileRow, home: Any, **shared: Any) -> Self:
+        """The file of a row, whose entry the manifest `home` holds; `shared` is what all files of the set have in common."""
+        made = cls.__new__(cls)
+        made.__dict__.update(shared, _row=row, _home=home)
+        return made
+
+    def with_deletes(self, find_deletes: Callable[[Any], Sequence[DeleteMatch]] | None) -> Self:
+        """The same file as a snapshot sees it, whose deletes a function finds."""
+        seen = copy(self)
+        seen.__dict__.pop("_matches", None)
+        seen._find_deletes = find_deletes
+        return seen
 
     def read_record(self) -> bool:
         """Take over what the file's own record says, if the file is a row whose record was not read yet.
@@ -103,15 +161,13 @@ class DataFile(Explainable, Displayable, ABC):
         row = self.__dict__.get("_row")
         if row is None:
             return False
-        read = self._read_entry(row)
+        read = self._home.read_entry(row.entry).file
+        for name in self._home.folded:
+            self.__dict__.setdefault(name, row.load(name))
         del self.__dict__["_row"]
         for name, value in vars(read).items():
             self.__dict__.setdefault(name, value)
         return True
-
-    def _read_entry(self, row: FileRow) -> DataFile:
-        """The file of a row as its manifest's entry says, decoded alone."""
-        raise NotImplementedError
 
     def __getattr__(self, name: str) -> Any:
         # what every file has that was decoded alone: asked for of a row, it is read
@@ -122,48 +178,57 @@ class DataFile(Explainable, Displayable, ABC):
     @property
     def identity(self) -> Hashable:
         """What identifies this file in a set: its path, with the offset for a vector inside a Puffin file."""
-        return self.recorded_path
+        return self._join(self.identified_by)
 
     @property
     def copy_identity(self) -> Hashable:
         """What this file has in common with its copy in a table elsewhere: its place below the table."""
-        return self.identity
+        return self._join(self.copied_by or self.identified_by)
+
+    def _join(self, names: tuple[str, ...]) -> Hashable:
+        first: Hashable = getattr(self, names[0])
+        return first if len(names) == 1 else (first, *[getattr(self, name) for name in names[1:]])
 
     @property
     def own_size_bytes(self) -> int | None:
         """The bytes that are this file's own: of a vector its blob, not the Puffin file that holds others too."""
-        return self.size_bytes
+        sizes = (getattr(self, name) for name in self.sized_by)
+        return next((size for size in sizes if size), self.size_bytes)
 
     @property
-    @abstractmethod
+    def _answers(self) -> FileAnswers:
+        answers: FileAnswers = load_named(self.answers)
+        return answers
+
+    @cached_property
     def bounds(self) -> Bounds:
-        """Bounds and counts per leaf column."""
+        """Bounds and counts per leaf column, by today's names and types; empty, with a finding, where they are damaged."""
+        return self._answers.bounds(self)
 
     @property
-    @abstractmethod
     def footer(self) -> Footer:
-        """What the file says of itself: Parquet, ORC or Avro facts. Raises `LakeError` when it cannot be read."""
+        """What the file says of itself: Parquet, ORC, Avro or Puffin facts. Raises `LakeError` when it cannot be read."""
+        return self._answers.footer(self)
 
     def list_encoded(self) -> Sequence[Encoded]:
         """The values that its record keeps as bytes, in the order of the record; nothing is decoded yet."""
-        return ()
+        return tuple(self._answers.encoded(self))
 
-    @property
+    @cached_property
     def row_groups(self) -> RowGroups | None:
         """The row groups of a Parquet file or the stripes of an ORC file, None for others. Reads the footer.
 
         Raises `LakeError` when the footer cannot be read.
         """
-        return None
+        return self._answers.row_groups(self)
 
     def find_index_proof(self, term: Term) -> str | None:
         """The type of an index over the file's columns that proves that no row fits a comparison; None without proof.
 
         Reads the index. Damage is a finding, and no proof.
         """
-        return None
+        return self._answers.index_proof(self, term)
 
-    @abstractmethod
     def preview(self, n: int = 10) -> Preview:
         """The first `n` rows as stored, system columns included; of a deletion vector its first positions.
 
@@ -182,13 +247,21 @@ class DataFile(Explainable, Displayable, ABC):
         LakeError
             When the file cannot be read.
         """
+        return Preview(self._answers.rows(self, n), self._find_deleted)
 
     @property
     def deletes(self) -> DeleteMatches:
-        """The delete files and deletion vectors that reach this file in its snapshot, each with its rule and its rows."""
-        from lakelens.model.deletes import DeleteMatches
+        """The delete files and deletion vectors that reach this file in its snapshot, each with its rule and its rows.
 
-        return DeleteMatches()
+        Empty for delete files, and for a file that was taken from a manifest instead of a snapshot's `files`.
+        """
+        matches: DeleteMatches | None = self.__dict__.get("_matches")
+        if matches is None:
+            from lakelens.model.deletes import DeleteMatches
+
+            matches = DeleteMatches(() if self._find_deletes is None else self._find_deletes(self))
+            self.__dict__["_matches"] = matches
+        return matches
 
     @property
     def deleted_positions(self) -> Positions:
@@ -199,20 +272,26 @@ class DataFile(Explainable, Displayable, ABC):
         """
         from lakelens.model.deletes import unite_positions
 
-        return unite_positions(self.deletes, self.record_count, self._note_beyond)
+        def note_beyond(match: DeleteMatch, last: int) -> None:
+            message = f"it deletes row {last} of {self.path}, which has {self.record_count} rows"
+            self._answers.note(self, "warning", "delete-past-the-end", match.file.path, message)
+
+        return unite_positions(self.deletes, self.record_count, note_beyond)
 
     @property
     def live_rows(self) -> LiveRows:
         """How many rows are left, what the metadata says about it, and what was read to count.
 
         Read from the metadata where one deletion vector with a recorded number of rows is all; else `deleted_positions`
-        are. Raises `LakeError` when a delete cannot be read.
+        are. Unknown, with the reason, where rows of several files are merged by key. Raises `LakeError` when a delete
+        cannot be read.
         """
-        from lakelens.model.deletes import LiveRows, count_live_rows
+        from lakelens.model.deletes import LiveRows, count_live_rows, raise_error
 
         if self.content != "data":
             return LiveRows(None, "it holds no rows of the table", None, None, None)
-        return count_live_rows([self], raise_error)
+        counted, reason = count_live_rows([self], raise_error), self._answers.uncounted(self)
+        return counted if reason is None else replace(counted, count=None, reason=reason, at_least=0)
 
     @property
     def live_record_count(self) -> int | None:
@@ -225,16 +304,19 @@ class DataFile(Explainable, Displayable, ABC):
 
         return find_cheap_positions(self)
 
-    def _note_beyond(self, match: DeleteMatch, last: int) -> None:
-        """Hear that a match deletes rows that the file does not have, the last of them `last`."""
-
     def further(self, name: str) -> Any:
         """The value of one of the format's own columns in `FileSet.to_arrow`."""
-        return getattr(self, name)
+        show = self._answers.further.get(name)
+        return getattr(self, name) if show is None else show(self)
 
     def __repr__(self) -> str:
-        name = self.path.rsplit("/", 1)[-1]
-        return f"<DataFile {self.content} {name}: {self.record_count} rows, {self.size_bytes} bytes>"
+        # a count that takes reading the file is not asked for
+        rows = (
+            ""
+            if "record_count" in self.late and "record_count" not in vars(self)
+            else f"{self.record_count} rows, "
+        )
+        return f"<DataFile {self.content} {self.path.rsplit('/', 1)[-1]}: {rows}{self.size_bytes} bytes>"
 
 
 @show_stored("index file")

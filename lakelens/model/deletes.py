@@ -259,6 +259,11 @@ def needs_reading(matches: Sequence[DeleteMatch]) -> bool:
     )
 
 
+def raise_error(error: LakeError, file: DataFile) -> None:
+    """Hear of deletes that cannot be read by raising what is wrong."""
+    raise error
+
+
 def count_live_rows(
     files: Iterable[DataFile],
     report: Callable[[LakeError, DataFile], None] | None = None,

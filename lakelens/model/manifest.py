@@ -111,6 +111,8 @@ class Manifest(Explainable, Displayable, ABC):
     deleted_files_count: int | None = None
     partition_summary: FieldSummaries = FieldSummaries()
     raw: Mapping[str, Any] = stored("manifest list")
+    #: attributes of its files that depend on the entries before theirs: an entry that is decoded alone does not have them
+    folded: tuple[str, ...] = ()
 
     @property
     @abstractmethod

@@ -11,7 +11,7 @@ import posixpath
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lakelens.caching import cached_property
 from lakelens.errors import LakeError, Missing, list_nearest, say_value
@@ -455,9 +455,8 @@ class ListedPresence:
 
 def read_file(past: Past, sighting: Sighting) -> DataFile:
     """The file of an entry, decoded alone. Raises `LakeError`."""
-    manifest: Any = past.survey.manifests[sighting.manifest]
-    if getattr(manifest, "counts_rows", False):  # row ids of some entries go on from those before them
-        return manifest.read_entry(sighting.entry, sighting.first_row_id).file  # type: ignore[no-any-return]
-    if hasattr(manifest, "read_entry"):
-        return manifest.read_entry(sighting.entry).file  # type: ignore[no-any-return]
-    return manifest.entries[sighting.entry].file  # type: ignore[no-any-return]
+    manifest = past.survey.manifests[sighting.manifest]
+    file = manifest.read_entry(sighting.entry).file
+    if manifest.folded:  # row ids of some entries go on from those before them
+        vars(file)["first_row_id"] = sighting.first_row_id
+    return file

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from lakelens.caching import cached_property
 from lakelens.formats.access import LruCache, TableAccess
 from lakelens.formats.contents import read_footer
 from lakelens.formats.hive.contents import (
@@ -22,12 +21,14 @@ from lakelens.formats.hive.names import parse_partition_value
 from lakelens.formats.hive.read import Found, Pairs
 from lakelens.io.ahead import fetch
 from lakelens.model.bytes_view import Bound, Source
-from lakelens.model.collections import Document, Preview
-from lakelens.model.datafile import DataFile, Footer
+from lakelens.model.collections import Document
+from lakelens.model.datafile import DataFile, FileAnswers, Footer
 from lakelens.model.schema import Field, Schema
 from lakelens.model.stats import Bounds, Partition
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from lakelens.model.bytes_view import BytesView
     from lakelens.model.scan.row_groups import RowGroups
 
@@ -58,13 +59,15 @@ class HiveFile(DataFile):
     `is_counted` says whether `record_count` is known already.
     """
 
+    # a copy has times of its own
+    copied_by = ("relative_path", "size_bytes")
+    answers = "lakelens.formats.hive.datafile:ANSWERS"
+
     def __init__(self, context: FileContext, found: Found) -> None:
         self._context = context
         self._access = context.access
         self._source = Source(context.explain, context.access)
         self._found = found
-        self.is_counted = False
-        self._record_count: int | None = None
         self.path = self.recorded_path = found.path
         self.relative_path = found.relative_path
         self.role = found.role
@@ -81,36 +84,6 @@ class HiveFile(DataFile):
         )
 
     @property
-    def copy_identity(self) -> Hashable:
-        """The path below the table's directory, and the size: a copy has times of its own."""
-        return (self.relative_path, self.size_bytes)
-
-    @cached_property
-    def file_format(self) -> str:  # type: ignore[override]
-        """By the extension, else by the first bytes."""
-        if self._found.name.format is not None:
-            return self._found.name.format
-        if not self.size_bytes:
-            return "empty"
-        return self._access.attempt(lambda: read_format(self._access.store, self.path), self.path, "unknown")
-
-    @cached_property
-    def raw(self) -> Document:  # type: ignore[override]
-        """The facts of the listing and the name; a Hive-style table records nothing else of a file."""
-        name = self._found.name
-        parts = asdict(name)
-        listed = {
-            "path": self.path,
-            "size": self.size_bytes,
-            "modified": self.modified,
-            "role": self.role,
-            "directories": [f"{key}={text}" for key, text in self._found.pairs],
-        }
-        return Document(
-            listed | {key: value for key, value in parts.items() if value is not None}, "data file"
-        )
-
-    @property
     def facts(self) -> FileFacts | None:
         """Rows and columns by the file itself; None for text and, with a finding, for a damaged file."""
         return self._keep(self.read_facts)
@@ -124,20 +97,17 @@ class HiveFile(DataFile):
         return self._context.cache.get(self.path, lambda: self._access.attempt(load, self.path, None))
 
     @property
-    def record_count(self) -> int | None:  # type: ignore[override]
-        """Rows by the file's own footer; 0 for a file without bytes, None for text and for damaged files."""
-        if not self.is_counted:
-            self.count_rows(self.read_facts)
-        return self._record_count
+    def is_counted(self) -> bool:
+        """Whether the rows are counted already, which opens the file."""
+        return "record_count" in vars(self)
 
     def count_rows(self, load: Callable[[], FileFacts | None]) -> None:
         """Keep the row count. `load` gives the facts, which may have been read elsewhere, or raises `LakeError`."""
         if not self.size_bytes:
-            self._record_count = 0
+            self.record_count = 0
         else:
             facts = self._keep(load)
-            self._record_count = None if facts is None else facts.record_count
-        self.is_counted = True
+            self.record_count = None if facts is None else facts.record_count
 
     @property
     def columns(self) -> tuple[Field, ...]:
@@ -147,41 +117,69 @@ class HiveFile(DataFile):
             return ()
         return self._access.attempt(lambda: facts.columns, self.path, ())
 
-    @cached_property
-    def bounds(self) -> Bounds:
-        """Bounds and counts of the Parquet footer, row groups taken together; empty for other formats."""
-        if not self.size_bytes or self.file_format != "parquet":
-            return Bounds({})
-        facts = self.facts
-        if facts is None:
-            return Bounds({})
-        names, source = self._context.names, Source(self._context.explain, self.path)
-        return self._access.attempt(lambda: collect_bounds(facts, names, source), self.path, Bounds({}))
 
-    @property
-    def footer(self) -> Footer:
-        """The facts in the file's own footer. Raises `Corrupt` when it is empty, cut off or something else."""
-        fetch_facts([self])
-        return read_footer(self._access.store, self.path, self.file_format)
+def _find_format(file: HiveFile) -> str:
+    """Find the format by the extension, else by the first bytes."""
+    if file._found.name.format is not None:
+        return file._found.name.format
+    if not file.size_bytes:
+        return "empty"
+    return file._access.attempt(lambda: read_format(file._access.store, file.path), file.path, "unknown")
 
-    @cached_property
-    def row_groups(self) -> RowGroups | None:
-        """The row groups or stripes of a Parquet or ORC file, their columns found by name; None for others."""
-        from lakelens.formats.hive.row_groups import open_row_groups
 
-        if not self.size_bytes or self.file_format not in ("parquet", "orc"):
-            return None
-        return open_row_groups(self._context, self.footer)
+def _record_listing(file: HiveFile) -> Document:
+    """Put together the facts of the listing and the name; a Hive-style table records nothing else of a file."""
+    name = file._found.name
+    listed = {
+        "path": file.path,
+        "size": file.size_bytes,
+        "modified": file.modified,
+        "role": file.role,
+        "directories": [f"{key}={text}" for key, text in file._found.pairs],
+    }
+    parts = {key: value for key, value in asdict(name).items() if value is not None}
+    return Document(listed | parts, "data file")
 
-    def preview(self, n: int = 10) -> Preview:
-        """The first `n` rows as stored, without the partition's columns; lines of text as one column `line`."""
-        fetch_facts([self])
-        return Preview(read_rows(self._access.store, self.path, self.file_format, n), self._find_deleted)
 
-    def __repr__(self) -> str:
-        # counting rows opens the file
-        rows = f"{self.record_count} rows, " if self.is_counted else ""
-        return f"<DataFile {self.content} {self.path.rsplit('/', 1)[-1]}: {rows}{self.size_bytes} bytes>"
+def _count_rows(file: HiveFile) -> int | None:
+    """Count rows by the file's own footer: 0 in a file without bytes, None for text and for damaged files."""
+    file.count_rows(file.read_facts)
+    return file.record_count
+
+
+def _build_bounds(file: HiveFile) -> Bounds:
+    """Take bounds and counts from the Parquet footer, row groups taken together; other formats have none."""
+    facts = file.facts if file.size_bytes and file.file_format == "parquet" else None
+    if facts is None:
+        return Bounds({})
+    context = file._context
+    source = Source(context.explain, file.path)
+    return context.access.attempt(lambda: collect_bounds(facts, context.names, source), file.path, Bounds({}))
+
+
+def _read_footer(file: HiveFile) -> Footer:
+    """Read the facts in the file's own footer. Raises `Corrupt` when it is empty, cut off or something else."""
+    fetch_facts([file])
+    return read_footer(file._access.store, file.path, file.file_format)
+
+
+def _open_row_groups(file: HiveFile) -> RowGroups | None:
+    """Open the row groups or stripes of a Parquet or ORC file, their columns found by name."""
+    from lakelens.formats.hive.row_groups import open_row_groups
+
+    if not file.size_bytes or file.file_format not in ("parquet", "orc"):
+        return None
+    return open_row_groups(file._context, file.footer)
+
+
+def _read_rows(file: HiveFile, count: int) -> pa.Table:
+    """Read the first rows as stored, without the partition's columns; lines of text as one column `line`."""
+    fetch_facts([file])
+    return read_rows(file._access.store, file.path, file.file_format, count)
+
+
+ANSWERS = FileAnswers(footer=_read_footer, rows=_read_rows, bounds=_build_bounds, row_groups=_open_row_groups)
+HiveFile.late = {"file_format": _find_format, "raw": _record_listing, "record_count": _count_rows}
 
 
 def fetch_facts(files: Iterable[HiveFile]) -> None:

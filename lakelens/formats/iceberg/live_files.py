@@ -56,14 +56,12 @@ class LiveFiles(FileReader):
     def view(self, row: FileRow) -> IcebergDataFile:
         """See `FileReader.view`."""
         snapshot = self._snapshot
-        manifest = self.manifests[row.task]
-        return IcebergDataFile.of_row(snapshot.context, row, manifest, lambda: snapshot.delete_index)
+        shared = {"_context": snapshot.context, "_find_deletes": snapshot.find_deletes}
+        return IcebergDataFile.of_row(row, self.manifests[row.task], **shared)
 
     def see(self, found: DataFile) -> DataFile:
         """See `FileReader.see`."""
-        snapshot = self._snapshot
-        assert isinstance(found, IcebergDataFile)
-        return found.with_deletes(lambda: snapshot.delete_index)
+        return found.with_deletes(self._snapshot.find_deletes)
 
     def first(self) -> Iterator[DataFile]:
         """See `FileReader.first`. What stops a manifest from being read becomes a finding when all are."""

@@ -224,6 +224,10 @@ class IcebergSnapshot(TableObject, Snapshot):
         files: Any = self.files
         return DeleteIndex(files, self._readers.deletes)
 
+    def find_deletes(self, file: IcebergDataFile) -> Sequence[DeleteMatch]:
+        """The delete files and vectors that reach a data file."""
+        return self.delete_index.match(file)
+
     @property
     def deletion_vectors(self) -> Mapping[str, DeleteMatch]:
         """The deletion vectors, by the data file that each reaches, as the manifest names it."""
@@ -385,7 +389,7 @@ class IcebergSnapshot(TableObject, Snapshot):
         """The live files of some of its manifests, as this snapshot sees them: with its own deletes."""
         # the same entry may be live in many snapshots, with other deletes
         return [
-            entry.file.with_deletes(lambda: self.delete_index)
+            entry.file.with_deletes(self.find_deletes)
             for _, entry in self._walk_manifests(manifests)
             if entry.is_live
         ]

@@ -52,8 +52,11 @@ class ListedFiles(FileReader):
         """See `FileReader.view`."""
         snapshot = self._snapshot
         has_deletes = self._kept == LIVE and snapshot.index_manifest is not None
-        find_deletes = snapshot.find_deletes if has_deletes else None
-        return PaimonDataFile.of_row(snapshot.context, row, self.manifests[row.task], find_deletes)
+        shared = {
+            "context": snapshot.context,
+            "_find_deletes": snapshot.find_deletes if has_deletes else None,
+        }
+        return PaimonDataFile.of_row(row, self.manifests[row.task], **shared)
 
     def see(self, found: DataFile) -> DataFile:
         """See `FileReader.see`."""

@@ -234,9 +234,9 @@ class PaimonSnapshot(KnownRows, TableObject, Snapshot):
     def _note_unread(self, error: LakeError, file: DataFile) -> None:
         self.context.findings.add_error(error, file.path, (self.id,))
 
-    def find_deletes(self, file_name: str) -> tuple[DeleteMatch, ...]:
+    def find_deletes(self, file: PaimonDataFile) -> tuple[DeleteMatch, ...]:
         """The deletion vectors of this snapshot for a data file, by its name."""
-        return self._deletes.get(file_name, ())
+        return self._deletes.get(file.file_name, ())
 
     @cached_property
     def _deletes(self) -> Matches:

@@ -239,7 +239,7 @@ def test_deletes_follow_a_data_file_that_is_recorded_at_another_place(tmp_path: 
     assert files
     for file in files:
         before = list(file.deleted_positions)
-        moved = file.with_deletes(file._index)
+        moved = file.with_deletes(file._find_deletes)
         moved.file_path = file.path
         assert list(moved.deleted_positions) == before
 

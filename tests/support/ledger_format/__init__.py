@@ -25,13 +25,13 @@ from lakelens.formats.base import Driver, OpenRequest
 from lakelens.formats.contents import read_footer
 from lakelens.io.relocation import Locator
 from lakelens.io.store import walk
-from lakelens.model.datafile import DataFile, Footer
+from lakelens.model.datafile import DataFile, FileAnswers
 from lakelens.model.facts.traits import Figures, Traits
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.manifest import Entry, Manifest, ManifestList
 from lakelens.model.schema import DataType, Field, PartitionField, PartitionSpec, Schema
 from lakelens.model.snapshot import Ref, Refs, Snapshot, Snapshots
-from lakelens.model.stats import Bounds, Partition
+from lakelens.model.stats import Partition
 from lakelens.model.storage import Evidence, Reads, Relocation, StoredFile
 from lakelens.model.table import Table
 
@@ -51,6 +51,7 @@ class LedgerFile(DataFile):
     """A CSV file that a page names."""
 
     file_format = "csv"
+    answers = "ledger_format:ANSWERS"
 
     def __init__(self, table: LedgerTable, line: Mapping[str, str], page: str, number: int) -> None:
         self._table = table
@@ -62,21 +63,17 @@ class LedgerFile(DataFile):
         self.snapshot_id, self.manifest = number, page
         self.scribe = line["scribe"]
 
-    @property
-    def bounds(self) -> Bounds:
-        """None are recorded."""
-        return Bounds({})
 
-    @property
-    def footer(self) -> Footer:
-        """CSV has none."""
-        return read_footer(self._table.access.store, self.path, "csv")
+def read_lines(file: LedgerFile, n: int) -> pa.Table:
+    """The first lines."""
+    import pyarrow.csv
 
-    def preview(self, n: int = 10) -> pa.Table:
-        """The first lines."""
-        import pyarrow.csv
+    return pyarrow.csv.read_csv(io.BytesIO(file._table.access.store.read(file.path))).slice(0, n)
 
-        return pyarrow.csv.read_csv(io.BytesIO(self._table.access.store.read(self.path))).slice(0, n)
+
+ANSWERS = FileAnswers(
+    footer=lambda file: read_footer(file._table.access.store, file.path, "csv"), rows=read_lines
+)
 
 
 class Page(Manifest):

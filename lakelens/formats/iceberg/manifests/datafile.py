@@ -6,25 +6,15 @@ Follows "Manifests" (`data_file` fields 100 to 145) and "Row Lineage" of the Ice
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from copy import copy
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
 
-from lakelens.caching import cached_property
 from lakelens.formats.access import StoredKey
 from lakelens.formats.iceberg.context import TableContext, TableObject
-from lakelens.formats.iceberg.manifests.bounds import build_bounds
 from lakelens.formats.iceberg.metadata.columns import DELETE_FILE_PATH
-from lakelens.model.collections import Preview
-from lakelens.model.datafile import Content, DataFile, Footer, column
-from lakelens.model.stats import Bounds, ColumnCounts, Encoded, Partition
-
-if TYPE_CHECKING:
-    from lakelens.formats.iceberg.deletes.matching import DeleteIndex
-    from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
-    from lakelens.model.deletes import DeleteMatch, DeleteMatches
-    from lakelens.model.scan.file_table import FileRow
-    from lakelens.model.scan.row_groups import RowGroups
+from lakelens.model.datafile import Content, DataFile, column
+from lakelens.model.stats import ColumnCounts, Partition
 
 _CONTENTS: dict[int, Content] = {0: "data", 1: "position_deletes", 2: "equality_deletes"}
 
@@ -36,20 +26,21 @@ _COLUMNS = (
 )
 
 
-class StoredCounts(StoredKey[ColumnCounts | None]):
-    """A stored map of column ids to counts, which knows the columns' names: in their order, made when it is looked at."""
+def _show_counts(made: Any, name: str, held: Any) -> ColumnCounts | None:
+    """Show a stored map of column ids to counts by the columns' names, in their order; made when it is looked at."""
+    if not isinstance(held, dict):
+        return None
+    kept: dict[str, ColumnCounts] = made.__dict__.setdefault("_counts", {})
+    if name not in kept:
+        known = made._context.columns
+        counts = {number: held[number] for number in sorted(held, key=known.rank)}
+        found = ((number, known.find(number)) for number in counts)
+        kept[name] = ColumnCounts(counts, name, {number: (c.name, str(c.type)) for number, c in found})
+    return kept[name]
 
-    def _show(self, made: Any, held: Any) -> ColumnCounts | None:
-        if not isinstance(held, dict):
-            return None
-        kept: dict[str, ColumnCounts] = made.__dict__.setdefault("_counts", {})
-        if self._name not in kept:
-            known = made._context.columns
-            counts = {number: held[number] for number in sorted(held, key=known.rank)}
-            found = ((number, known.find(number)) for number in counts)
-            columns = {number: (column.name, str(column.type)) for number, column in found}
-            kept[self._name] = ColumnCounts(counts, self._name, columns)
-        return kept[self._name]
+
+def _count_by_column(doc: str) -> StoredKey[ColumnCounts | None]:
+    return StoredKey(doc, _show_counts)
 
 
 class IcebergDataFile(TableObject, DataFile):
@@ -60,8 +51,17 @@ class IcebergDataFile(TableObject, DataFile):
     `position` is the entry's in its manifest, from 0.
     """
 
-    raw: Mapping[str, Any]
-    _home: IcebergManifest
+    identified_by = ("file_path", "content_offset")
+    copied_by = ("_place", "content_offset")
+    sized_by = ("content_size_in_bytes", "size_bytes")
+    late = MappingProxyType(
+        {
+            "path": lambda file: file._context.access.locator.locate(file.file_path),
+            "partition": lambda file: file._load_partition(),
+        }
+    )
+    answers = "lakelens.formats.iceberg.manifests.answers:ANSWERS"
+
     file_path: str = column(of="recorded_path")
     file_size_in_bytes: int | None = column(of="size_bytes")
     file_sequence_number: int | None = column()
@@ -98,48 +98,12 @@ class IcebergDataFile(TableObject, DataFile):
         self.sequence_number = sequence_number
         self.file_sequence_number = file_sequence_number
         self.first_row_id = first_row_id
-        self._index: Callable[[], DeleteIndex] | None = None
-        self._matches: DeleteMatches | None = None
-
-    @classmethod
-    def of_row(
-        cls, context: TableContext, row: FileRow, manifest: IcebergManifest, index: Callable[[], DeleteIndex]
-    ) -> IcebergDataFile:
-        """The file of a row, as a snapshot sees it, whose deletes `index` knows; `manifest` holds its entry."""
-        made = cls.__new__(cls)
-        made._context, made._row, made._home = context, row, manifest
-        made._index, made._matches = index, None
-        return made
-
-    def _read_entry(self, row: FileRow) -> DataFile:
-        row_id = row.load("first_row_id") if self._home.counts_rows else None
-        return self._home.read_entry(row.entry, row_id).file
-
-    @cached_property
-    def path(self) -> str:  # type: ignore[override]
-        """Where the file is now."""
-        return self._context.access.locator.locate(self.file_path)
-
-    @cached_property
-    def partition(self) -> Partition:  # type: ignore[override]
-        """The partition tuple, typed by the spec that the file was written with."""
-        return self._load_partition()
 
     @property
-    def identity(self) -> Hashable:
-        """The recorded path and, for a deletion vector, where it begins in its Puffin file."""
-        return (self.file_path, self.content_offset)
-
-    @property
-    def copy_identity(self) -> Hashable:
-        """The path below the table's directory (whole, where it is elsewhere), and a vector's place in its file."""
+    def _place(self) -> str:
+        """The path below the table's directory; whole, where it is elsewhere."""
         root = self._context.access.locator.root.rstrip("/") + "/"
-        return (self.path.removeprefix(root), self.content_offset)
-
-    @property
-    def own_size_bytes(self) -> int | None:
-        """The bytes of the file; of a deletion vector those of its blob."""
-        return self.content_size_in_bytes or self.size_bytes
+        return self.path.removeprefix(root)
 
     def _find_stored(self, name: str) -> Any:
         if self._row is not None and name in _COLUMNS:
@@ -149,11 +113,11 @@ class IcebergDataFile(TableObject, DataFile):
                 pass  # that column was not read: the record is
         return self._fields.get(name)
 
-    column_sizes = StoredCounts("Bytes on disk by column id (108).")
-    value_counts = StoredCounts("Values, nulls and NaNs included, by column id (109).")
-    null_value_counts = StoredCounts("Nulls by column id (110).")
-    nan_value_counts = StoredCounts("NaNs by column id (137).")
-    distinct_counts = StoredCounts("Distinct values by column id (111); obsolete.")
+    column_sizes = _count_by_column("Bytes on disk by column id (108).")
+    value_counts = _count_by_column("Values, nulls and NaNs included, by column id (109).")
+    null_value_counts = _count_by_column("Nulls by column id (110).")
+    nan_value_counts = _count_by_column("NaNs by column id (137).")
+    distinct_counts = _count_by_column("Distinct values by column id (111); obsolete.")
     lower_bounds = StoredKey[dict[int, bytes] | None](
         "Lower bounds as stored bytes by column id (125); decoded in `bounds`."
     )
@@ -186,64 +150,6 @@ class IcebergDataFile(TableObject, DataFile):
     def referenced_data_path(self) -> str | None:
         """Where the file of `target` is now."""
         return None if self.target is None else self._context.access.locator.locate(self.target)
-
-    @cached_property
-    def bounds(self) -> Bounds:
-        """Bounds and counts per leaf column, under today's names and types."""
-        context, path = self._context, self.path
-        return build_bounds(
-            self._fields,
-            context.columns,
-            context.properties,
-            lambda error: context.findings.add_error(error, path),
-            context.source(self),
-        )
-
-    @property
-    def deletes(self) -> DeleteMatches:
-        """The delete files and vectors that reach this data file in its snapshot, each with its rule and its rows.
-
-        Empty for delete files, and for a file that was taken from a manifest instead of a snapshot's `files`.
-        """
-        if self._matches is None:
-            from lakelens.model.deletes import DeleteMatches
-
-            self._matches = DeleteMatches(() if self._index is None else self._index().match(self))
-        return self._matches
-
-    def with_deletes(self, index: Callable[[], DeleteIndex]) -> IcebergDataFile:
-        """The same file as a snapshot sees it, whose deletes `index` knows."""
-        seen = copy(self)
-        seen._index, seen._matches = index, None
-        return seen
-
-    @cached_property
-    def footer(self) -> Footer:
-        """What the file says of itself: Parquet, ORC, Avro or Puffin facts. Raises `LakeError` when it cannot be read."""
-        from lakelens.formats.iceberg.manifests.contents import read_footer
-
-        return read_footer(self._context, self)
-
-    def list_encoded(self) -> Sequence[Encoded]:
-        from lakelens.formats.iceberg.manifests.encoded import iterate_encoded
-
-        return tuple(iterate_encoded(self))
-
-    @cached_property
-    def row_groups(self) -> RowGroups | None:
-        """The row groups or stripes of a Parquet or ORC file, their columns found by field id; None for others."""
-        from lakelens.formats.iceberg.manifests.row_groups import open_row_groups
-
-        return open_row_groups(self._context, self)
-
-    def preview(self, n: int = 10) -> Preview:
-        from lakelens.formats.iceberg.manifests.contents import read_preview
-
-        return Preview(read_preview(self._context, self, n), self._find_deleted)
-
-    def _note_beyond(self, match: DeleteMatch, last: int) -> None:
-        message = f"it deletes row {last} of {self.path}, which has {self.record_count} rows"
-        self._context.findings.add("warning", "delete-past-the-end", match.file.path, message)
 
     def _find_content(self) -> Content:
         content = _CONTENTS.get(self._fields.get("content") or 0, "data")

@@ -80,6 +80,8 @@ class IcebergManifest(TableObject, Manifest):
         self.key_metadata: bytes | None = line.get("key_metadata")
         self.first_row_id: int | None = line.get("first_row_id")
         self.partitions: list[dict[str, Any]] | None = line.get("partitions")
+        # entries without a first row id count on from those before them
+        self.folded = ("first_row_id",) if self.first_row_id is not None and self.content == "data" else ()
 
     @cached_property
     def path(self) -> str:  # type: ignore[override]
@@ -167,23 +169,15 @@ class IcebergManifest(TableObject, Manifest):
         self._check_content()
         return self._take_data()
 
-    @property
-    def counts_rows(self) -> bool:
-        """Whether entries without a first row id count on from those before them."""
-        return self.first_row_id is not None and self.content == "data"
-
-    def read_entry(self, position: int, first_row_id: int | None = None) -> Entry:
-        """One entry, decoded alone where the others were not. Raises `LakeError`, and IndexError where there is none.
-
-        Where the manifest `counts_rows`, `first_row_id` is the entry's.
-        """
+    def read_entry(self, position: int) -> Entry:
+        """One entry, decoded alone where the others were not. Raises `LakeError`, and IndexError where there is none."""
         if self.is_read:
             return self._read_entries[0][position]
         opened = self._context.opened.get(self.path, self._open_entries)
         record = opened.records[position]
         entry, fields = opened.reader.convert(record, position)
         self._context.columns.add_unknown(fields)
-        return self._build_entry(opened.reader, record, entry, fields, first_row_id, position)
+        return self._build_entry(opened.reader, record, entry, fields, None, position)
 
     def count_stored(self) -> int:
         """See `Manifest.count_stored`: no entry is decoded for it."""
@@ -233,7 +227,7 @@ class IcebergManifest(TableObject, Manifest):
     def _iterate(self, records: Iterator[Mapping[str, Any]]) -> Iterator[Entry]:
         self._check_content()
         reader = EntryReader(self._file.header.record, self._file.path)
-        next_row_id = self.first_row_id if self.counts_rows else None
+        next_row_id = self.first_row_id if self.folded else None
         for index, record in enumerate(records):
             entry, fields = reader.convert(record, index)
             self._context.columns.add_unknown(fields)

@@ -49,8 +49,9 @@ class PaimonDeletes(FileDeletes):
         if name is None:
             return {}
         if name not in self._known:
-            names = (file.path.rpartition("/")[2] for file in self._files)
-            self._known[name] = {one: found for one in names if (found := seen.find_deletes(one))}
+            files: Any = self._files
+            found = ((file.file_name, seen.find_deletes(file)) for file in files)
+            self._known[name] = {file: matches for file, matches in found if matches}
         return self._known[name]
 
 

@@ -6,15 +6,13 @@ that the writer's version did not know are None. See "Manifest" of the Paimon ta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from copy import copy
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from lakelens.caching import cached_property
 from lakelens.codecs.paimon.types import PaimonField
-from lakelens.formats.contents import read_footer, read_rows
 from lakelens.formats.paimon.context import TableContext, TableObject
 from lakelens.formats.paimon.manifests.stats import (
     KEY_STATS,
@@ -28,26 +26,15 @@ from lakelens.formats.paimon.manifests.stats import (
 from lakelens.formats.paimon.metadata.layout import file_format
 from lakelens.formats.paimon.metadata.partitions import PaimonPartition
 from lakelens.formats.paimon.metadata.schema import PaimonSchema, require_schema
-from lakelens.formats.paimon.metadata.types import Promotion, describe_field, keep
 from lakelens.formats.paimon.metadata.wire import parse_millis
-from lakelens.model.bytes_view import Source
-from lakelens.model.collections import Preview
-from lakelens.model.datafile import DataFile, Footer, column
-from lakelens.model.schema import DataType
-from lakelens.model.stats import Bounds, ColumnBounds, Encoded, Partition
+from lakelens.model.datafile import DataFile, column
 
 if TYPE_CHECKING:
-    from lakelens.formats.paimon.manifests.index_proofs import IndexProofs
     from lakelens.formats.paimon.manifests.manifest import PaimonManifest
     from lakelens.model.bytes_view import BytesView
-    from lakelens.model.deletes import DeleteMatch, DeleteMatches, LiveRows
-    from lakelens.model.scan.file_table import FileRow
-    from lakelens.model.scan.row_groups import RowGroups
-    from lakelens.model.stats import Term
 
 SOURCES = {0: "APPEND", 1: "COMPACT"}
 MERGED = "rows of a primary-key table are merged by key when they are read"
-_CUT = {"CHAR", "VARCHAR", "BINARY", "VARBINARY"}
 
 
 class PaimonDataFile(TableObject, DataFile):
@@ -56,6 +43,22 @@ class PaimonDataFile(TableObject, DataFile):
     `source_manifest` is the manifest it was found in, `position` its entry's place there, from 0.
     """
 
+    identified_by = (
+        *("partition_bytes", "bucket", "level", "file_name", "extra_files", "embedded_file_index"),
+        "external_path",
+    )
+    # a copy of the table may keep its files elsewhere
+    copied_by = identified_by[:-1]
+    late = MappingProxyType(
+        {
+            "path": lambda file: file._locate(),
+            "partition": lambda file: file.context.partitions.decode(
+                file.partition_bytes, file.source_manifest.path
+            ),
+        }
+    )
+    answers = "lakelens.formats.paimon.manifests.answers:ANSWERS"
+
     row_count: int | None = column(of="record_count")
     file_size: int | None = column(of="size_bytes")
     max_sequence_number: int | None = column(of="sequence_number")
@@ -63,8 +66,6 @@ class PaimonDataFile(TableObject, DataFile):
     delete_row_count: int | None = column()
     first_row_id: int | None = column()
     _write_cols: Sequence[str] | None = column(of="write_cols")
-    _find_deletes: Callable[[str], tuple[DeleteMatch, ...]] | None = None
-    _index_proofs: IndexProofs | None = None
 
     def __init__(
         self, raw: Mapping[str, Any], manifest: PaimonManifest, context: TableContext, position: int
@@ -74,7 +75,7 @@ class PaimonDataFile(TableObject, DataFile):
         self.raw = self._record = raw
         self.content = manifest.content
         self.manifest = manifest.path
-        self.source_manifest = manifest
+        self._home = manifest
         self.position = position
         self.partition_bytes = raw.get("_PARTITION") or b""
         self.bucket = raw.get("_BUCKET")
@@ -102,22 +103,21 @@ class PaimonDataFile(TableObject, DataFile):
         self.sequence_number = self.max_sequence_number
         self.recorded_path = self.external_path or self.file_name
 
-    @classmethod
-    def of_row(
-        cls,
-        context: TableContext,
-        row: FileRow,
-        manifest: PaimonManifest,
-        find_deletes: Callable[[str], tuple[DeleteMatch, ...]] | None,
-    ) -> PaimonDataFile:
-        """The file of a row, as a snapshot sees it; `manifest` holds its entry."""
-        made = cls.__new__(cls)
-        made.context, made._row, made.source_manifest = context, row, manifest
-        made._find_deletes = find_deletes
-        return made
+    @property
+    def source_manifest(self) -> PaimonManifest:
+        """The manifest that names the file."""
+        manifest: PaimonManifest = self._home
+        return manifest
 
-    def _read_entry(self, row: FileRow) -> DataFile:
-        return self.source_manifest.read_entry(row.entry).file
+    def _locate(self) -> str:
+        """Where the file is now: by partition and bucket, or where its external path leads."""
+        return self.context.locate_data(
+            self.partition_bytes,
+            self.bucket or 0,
+            self.file_name,
+            self.external_path,
+            self.source_manifest.path,
+        )
 
     @cached_property
     def write_cols(self) -> tuple[str, ...] | None:
@@ -133,42 +133,6 @@ class PaimonDataFile(TableObject, DataFile):
     def partition_bytes(self) -> bytes:
         """The partition as the entry stores it, a BinaryRow."""
         return self.partition.stored if isinstance(self.partition, PaimonPartition) else b""
-
-    @property
-    def identity(self) -> tuple[Hashable, ...]:
-        """What the engine identifies a file by: partition, bucket, level, name, extra files, embedded index, external."""
-        return (
-            self.partition_bytes,
-            self.bucket,
-            self.level,
-            self.file_name,
-            self.extra_files,
-            self.embedded_file_index,
-            self.external_path,
-        )
-
-    @property
-    def copy_identity(self) -> Hashable:
-        """The identity without the external path: a copy of the table may keep its files elsewhere."""
-        partition, bucket, level, name, extra, index, _ = self.identity
-        return (partition, bucket, level, name, extra, index)
-
-    @cached_property
-    def partition(self) -> Partition:  # type: ignore[override]
-        """The partition, decoded from its BinaryRow; without values, and with a finding, when it does not decode."""
-        if self._row is not None:
-            self.read_record()
-        return self.context.partitions.decode(self.partition_bytes, self.source_manifest.path)
-
-    @cached_property
-    def path(self) -> str:  # type: ignore[override]
-        """Where the file is now: by partition and bucket, or where its external path leads."""
-        manifest = self.source_manifest.path
-        if self._row is not None:
-            self.read_record()
-        return self.context.locate_data(
-            self.partition_bytes, self.bucket or 0, self.file_name, self.external_path, manifest
-        )
 
     @cached_property
     def schema(self) -> PaimonSchema:
@@ -197,38 +161,6 @@ class PaimonDataFile(TableObject, DataFile):
         columns = self.schema.find_stats_columns(self._record["_FILE"], self.manifest)
         return self._decode_stats(VALUE_STATS, columns)
 
-    @cached_property
-    def bounds(self) -> Bounds:
-        """Value statistics by today's names and types; empty, with a finding, when they do not decode.
-
-        A column added after the file was written counts as null in every row; one dropped since is `name#id`.
-        """
-        if self.context.schemas.find(self.schema_id or 0) is None:
-            return Bounds({})  # the finding is there already
-        return self.context.access.attempt(self._build_bounds, self.source_manifest.path, Bounds({}))
-
-    @property
-    def deletes(self) -> DeleteMatches:
-        """The deletion vector that reaches this file in its snapshot, as a tuple of none or one.
-
-        Empty for a file that was taken from a manifest instead of a snapshot's `files`.
-        """
-        from lakelens.model.deletes import DeleteMatches
-
-        return DeleteMatches(() if self._find_deletes is None else self._find_deletes(self.file_name))
-
-    @property
-    def live_rows(self) -> LiveRows:
-        """How many rows no vector deletes. Unknown in a primary-key table, where rows of several files are merged by key.
-
-        `reason` says so, and how many rows of the file are deletes themselves (`delete_row_count`).
-        """
-        context, counted = self.context, super().live_rows
-        is_merged = context.schema.primary_keys and not (context.skips_level_0 and self.level)
-        if self.content != "data" or not is_merged:
-            return counted
-        return replace(counted, count=None, reason=self.merge_reason, at_least=0)
-
     @property
     def merge_reason(self) -> str:
         """Why the rows of the file cannot be counted alone, and how many are deletes, as the manifest records it."""
@@ -236,33 +168,6 @@ class PaimonDataFile(TableObject, DataFile):
             return MERGED
         noun = "row of it is a delete" if self.delete_row_count == 1 else "rows of it are deletes"
         return f"{MERGED}; {self.delete_row_count:,} {noun} (_VALUE_KIND -U or -D)"
-
-    def _note_beyond(self, match: DeleteMatch, last: int) -> None:
-        message = f"it deletes row {last} of {self.file_name}, which has {self.row_count} rows"
-        self.context.findings.add("warning", "delete-past-the-end", match.file.path, message)
-
-    def with_deletes(self, find_deletes: Callable[[str], tuple[DeleteMatch, ...]]) -> PaimonDataFile:
-        """The same file as a snapshot sees it, whose deletion vectors `find_deletes` finds by the file's name."""
-        seen = copy(self)
-        seen._find_deletes = find_deletes
-        return seen
-
-    @property
-    def footer(self) -> Footer:
-        """The facts in the file's own footer (Parquet, ORC or Avro). Raises `LakeError` when it cannot be read."""
-        return read_footer(self.context.store, self.path, self.file_format, self.size_bytes)
-
-    @cached_property
-    def row_groups(self) -> RowGroups | None:
-        """The row groups or stripes of a Parquet or ORC file, found by the names of its schema; None for others."""
-        from lakelens.formats.paimon.manifests.row_groups import open_row_groups
-
-        return open_row_groups(self.context, self)
-
-    def preview(self, n: int = 10) -> Preview:
-        """The first `n` rows as stored, with `_KEY_…`, `_SEQUENCE_NUMBER` and `_VALUE_KIND` where there are keys."""
-        rows = read_rows(self.context.store, self.path, self.file_format, n, self.size_bytes)
-        return Preview(rows, self._find_deleted)
 
     def file_index_view(self) -> BytesView:
         """The index over the file's columns: embedded in the manifest entry, or a file beside it.
@@ -273,24 +178,6 @@ class PaimonDataFile(TableObject, DataFile):
             When the file has no index, or the index cannot be read.
         """
         return self.context.explain(self, "index")
-
-    def list_encoded(self) -> Sequence[Encoded]:
-        from lakelens.formats.paimon.manifests.encoded import iterate_encoded
-
-        return tuple(iterate_encoded(self))
-
-    def find_index_proof(self, term: Term) -> str | None:
-        from lakelens.formats.paimon.manifests.index_proofs import IndexProofs
-
-        if self._index_proofs is None:
-            self._index_proofs = IndexProofs(self)
-        return self._index_proofs.find(term)
-
-    def further(self, name: str) -> Any:
-        """The value of one of Paimon's own columns; keys as dicts under today's names, None where they do not decode."""
-        if name in ("min_key", "max_key"):
-            return self.context.access.attempt(lambda: self._find_key(name), self.source_manifest.path, None)
-        return getattr(self, name)
 
     def _decode_stats(self, label: str, columns: Sequence[PaimonField]) -> SimpleStats:
         raw = self._record["_FILE"].get(label.removeprefix("_FILE."))
@@ -303,69 +190,6 @@ class PaimonDataFile(TableObject, DataFile):
             return None
         source = self.context.source(self)
         return decode_row(data, columns, self.source_manifest.path, f"_FILE.{name}", source)
-
-    def _find_key(self, name: str) -> dict[str, Any] | None:
-        """A key as values of today's columns; None where there is none or its schema is lost."""
-        if self.context.schemas.find(self.schema_id or 0) is None:
-            return None
-        row = self.min_key if name == "min_key" else self.max_key
-        if row is None:
-            return None
-        promotions = self.context.promotions(self.schema)
-        today = {column.id: column.name for column in self.context.schema.columns}
-        values = zip(self.schema.key_columns, row, strict=True)
-        return {
-            today[column.id]: _promote(value, promotions.get(column.id))
-            for column, value in values
-            if column.id in today
-        }
-
-    def _build_bounds(self) -> Bounds:
-        stats, fields = self.value_stats, self.context.schema.fields
-        positions = {column.id: position for position, column in enumerate(stats.columns)}
-        written = {column.id for column in self.schema.columns}
-        promotions = self.context.promotions(self.schema)
-        source, rows = self.context.source(self), self.row_count
-        built: dict[str, ColumnBounds | None] = {}
-        for field in fields:
-            if field.id in positions:
-                built[field.name] = self._make_bounds(
-                    positions[field.id], field.name, field.type, promotions.get(field.id), source
-                )
-            elif field.id not in written and self.write_cols is None:
-                built[field.name] = ColumnBounds(
-                    field.name, field.type, field.id, nulls=rows, values=rows, truncated=False, _source=source
-                )
-        kept = {field.id for field in fields}
-        for position, stored in enumerate(stats.columns):
-            if stored.id not in kept and not stored.name.startswith("_"):
-                name, kind = f"{stored.name}#{stored.id}", describe_field(stored).type
-                built[name] = self._make_bounds(position, name, kind, keep, source)
-        return Bounds({name: bounds for name, bounds in built.items() if bounds is not None})
-
-    def _make_bounds(
-        self, position: int, name: str, kind: DataType, promote: Promotion | None, source: Source
-    ) -> ColumnBounds | None:
-        stats = self.value_stats
-        low, high, nulls = stats.min_values[position], stats.max_values[position], stats.null_counts[position]
-        if low is None and high is None and nulls is None:
-            return None
-        column = stats.columns[position]
-        return ColumnBounds(
-            name,
-            kind,
-            column.id,
-            lower=_promote(low, promote),
-            upper=_promote(high, promote),
-            nulls=nulls,
-            values=self.row_count,
-            truncated=None if column.type.name in _CUT else False,
-            _source=source,
-        )
-
-
-def _promote(value: Any, promote: Promotion | None) -> Any:
-    return None if promote is None or value is None else promote(value)
 
 
 def to_wall_clock(value: Any) -> datetime | None:
