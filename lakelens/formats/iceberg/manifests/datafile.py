@@ -60,7 +60,7 @@ class IcebergDataFile(TableObject, DataFile):
             "partition": lambda file: file._load_partition(),
         }
     )
-    answers = "lakelens.formats.iceberg.manifests.answers:ANSWERS"
+    answers = "lakelens.formats.iceberg.manifests.file_answers:ANSWERS"
 
     file_path: str = column(of="recorded_path")
     file_size_in_bytes: int | None = column(of="size_bytes")

@@ -1,4 +1,4 @@
-"""Bounds and counts of many files by leaf column: the same values as `bounds.build_bounds` gives file by file.
+"""Bounds and counts of many files by leaf column: the same values as `file_answers.build_bounds` gives file by file.
 
 Follows "Manifests" (fields 108 to 137) and appendix D of the Iceberg table specification.
 """

@@ -57,7 +57,7 @@ class PaimonDataFile(TableObject, DataFile):
             ),
         }
     )
-    answers = "lakelens.formats.paimon.manifests.answers:ANSWERS"
+    answers = "lakelens.formats.paimon.manifests.file_answers:ANSWERS"
 
     row_count: int | None = column(of="record_count")
     file_size: int | None = column(of="size_bytes")
