@@ -454,7 +454,14 @@ def _explain_value(
         raise Corrupt("variant nested too deeply", offset=start, expected=f"at most {MAX_DEPTH} levels")
     require(start, 1, limit)
     if data[start] & 3 >= 2:
-        return _explain_container(data, keys, label, start, limit, depth, number)
+        found = read_container(data, start, limit)
+        (size,) = read_uints(data, found.values - found.offset_size, found.offset_size, 1)
+        require(found.values, size, limit)
+        end = found.values + size
+        value = Deferred(lambda: _decode_value(data, start, end, keys.metadata))
+        children = partial(_explain_container_parts, data, keys, found, end, depth)
+        note = f"{'object' if found.id_size else 'array'}: {format_count(end - start, 'byte')}"
+        return Span(start, end, label, value, note, children, number=number)
     parts = list(_split_primitive(data, start, limit))
     end = parts[-1].end
     value = _decode_value(data, start, end)
@@ -490,19 +497,6 @@ def _split_primitive(data: Octets, start: int, limit: int) -> Iterator[Span]:
         raise Corrupt("unknown type of variant value", offset=start, expected="0 to 20", seen=header)
     if size:
         yield Span(at, at + size, "content")
-
-
-def _explain_container(
-    data: Octets, keys: _Keys, label: str, start: int, limit: int, depth: int, number: int | None
-) -> Span:
-    found = read_container(data, start, limit)
-    (size,) = read_uints(data, found.values - found.offset_size, found.offset_size, 1)
-    require(found.values, size, limit)
-    end = found.values + size
-    value = Deferred(lambda: _decode_value(data, start, end, keys.metadata))
-    parts = partial(_explain_container_parts, data, keys, found, end, depth)
-    note = f"{'object' if found.id_size else 'array'}: {format_count(end - start, 'byte')}"
-    return Span(start, end, label, value, note, parts, number=number)
 
 
 def _explain_container_parts(

@@ -314,15 +314,13 @@ def find_live_rows(snapshot: Snapshot) -> LiveRows:
     if known.count is not None:
         return known
     figures = snapshot.known_figures
-    few = figures.files if figures.files is not None else _count_listed(snapshot)
+    number = figures.files
+    if number is None:
+        # as the lists count them; it stays unknown where nothing counts them
+        counts: list[Any] = [manifest.count_entries() for manifest in snapshot.manifests]
+        number = sum(counts) if counts and None not in counts else None
     most = MANY_FILES if snapshot.id is not None else _FEW_FOOTERS
-    return snapshot.live_rows if few is not None and few <= most else known
-
-
-def _count_listed(snapshot: Snapshot) -> int | None:
-    """The files as the lists count them; None where nothing counts them."""
-    counts: list[Any] = [one.count_entries() for one in snapshot.manifests]
-    return sum(counts) if counts and None not in counts else None
+    return snapshot.live_rows if number is not None and number <= most else known
 
 
 @dataclass

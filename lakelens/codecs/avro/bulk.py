@@ -423,24 +423,19 @@ def _iterate_blocks(number: int, data: bytes) -> Iterator[_Block]:
         yield FilePart(number, rows, None, header), b""
 
 
-def _join_parts(found: Iterable[FilePart]) -> list[FilePart]:
-    """One part for each file, of those of its blocks."""
-    joined = []
-    for _, of_file in groupby(found, lambda part: part.file):
-        first, *others = of_file
-        if others:
-            first = replace(first, rows=(first.rows or 0) + sum(part.rows or 0 for part in others))
-        joined.append(first)
-    return joined
-
-
 def _decode_blocks(
     found: list[FilePart], contents: list[bytes], columns: Collection[str] | None, scratch: Scratch
 ) -> Iterator[BulkGroup]:
     """The table of a group; where the bulk reader refuses it, of each part alone, to find the one it refuses."""
     if not found:
         return
-    parts = _join_parts(found)
+    # one part for each file, of those of its blocks
+    parts = []
+    for _, own in groupby(found, lambda part: part.file):
+        first, *others = own
+        if others:
+            first = replace(first, rows=(first.rows or 0) + sum(part.rows or 0 for part in others))
+        parts.append(first)
     table = None if parts[0].rows is None else _read_group(found, contents, columns, scratch)
     if table is not None:
         yield BulkGroup(tuple(parts), table)

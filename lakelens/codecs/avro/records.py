@@ -74,7 +74,12 @@ def iter_records(
     smallest, read = header.parsed.smallest, _make_reader(header, path)
     empty = MAX_EMPTY_RECORDS  # of the whole file: a block of them takes next to no bytes, so there may be many blocks
     if is_whole:
-        check_total(data, _count_records(data, header), header.codec, path)
+        # what the blocks count together, up to the first that is damaged
+        count = 0
+        with suppress(LakeError):
+            for block in iter_blocks(data, header):
+                count += block.count
+        check_total(data, count, header.codec, path)
     spent = 0
     for block in iter_blocks(data, header, path):
         content = decompress_block(data, block, header.codec, path, spent=spent)
@@ -101,15 +106,6 @@ def decode_block(header: AvroHeader, content: bytes, count: int) -> list[dict[st
     if None in records:
         raise Corrupt("null where a record must be")
     return records
-
-
-def _count_records(data: bytes, header: AvroHeader) -> int:
-    """What the blocks count together, up to the first that is damaged."""
-    count = 0
-    with suppress(LakeError):
-        for block in iter_blocks(data, header):
-            count += block.count
-    return count
 
 
 class AvroRecords(Sequence[dict[str, Any]]):

@@ -235,19 +235,15 @@ def _explain_vector(data: Octets, start: int, end: int, iceberg: bool) -> Iterat
         yield (explain_roaring32 if magic == MAGIC_32 else explain_roaring64)(data, body, end - 4)
     elif body < end - 4:
         yield Span(body, end - 4, "bitmap", None, "of an unknown kind", role="unexplained")
-    yield _explain_crc(reader, magic_at, check=magic in accepted)
-
-
-def _explain_crc(reader: SpanReader, start: int, *, check: bool) -> Span:
-    """The CRC word, compared with the CRC of the bytes from `start` to it."""
+    # the CRC word, compared with the CRC of the bytes before it
     computed, end = 0, reader.at
-    for at in range(start, end, _PIECE):
+    for at in range(magic_at, end, _PIECE):
         computed = zlib.crc32(bytes(reader.data[at : min(at + _PIECE, end)]), computed)
     verdict = "matches" if reader.data[end : end + 4] == computed.to_bytes(4, "big") else "does not match"
     words = f"of magic and bitmap: stored {{:08x}}, computed {computed:08x}, {verdict}"
     leaf = reader.number(">I", "CRC-32", describe=lambda stored: words.format(stored))
-    return damage_span_if(
-        check and leaf.value != computed,
+    yield damage_span_if(
+        magic in accepted and leaf.value != computed,
         leaf,
         "the CRC of a deletion vector does not match",
         expected=f"{computed:08x}",

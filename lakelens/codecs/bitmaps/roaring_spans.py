@@ -276,7 +276,14 @@ def _explain_bitmap32(data: Octets, start: int, end: int, high: int) -> Iterator
     yield from _explain_cookie(data, start, end)
     head = read_head(SpanReader(data, start, end, WHAT))
     if head.flags is not None:
-        yield Span(head.flags, head.pairs, "run flags", head.runs, _describe_flags(head))
+        runs = [str(i) for i in range(head.count) if head.runs[i // 8] >> i % 8 & 1]
+        names = ", ".join(runs[:8]) + (f" and {len(runs) - 8} more" if len(runs) > 8 else "")
+        note = (
+            f"one bit for each container, lowest first: run containers {names}"
+            if runs
+            else "no run container"
+        )
+        yield Span(head.flags, head.pairs, "run flags", head.runs, note)
     if head.count:
         note = f"{format_count(head.count, 'container')}, each key and cardinality - 1"
         size = head.pairs + 4 * head.count
@@ -322,12 +329,6 @@ def _explain_cookie(data: Octets, start: int, end: int) -> Iterator[Span]:
     else:
         return
     yield Span(start, reader.at, "cookie header", None, "", (first, second))
-
-
-def _describe_flags(head: Head) -> str:
-    held = [str(i) for i in range(head.count) if head.runs[i // 8] >> i % 8 & 1]
-    names = ", ".join(held[:8]) + (f" and {len(held) - 8} more" if len(held) > 8 else "")
-    return f"one bit for each container, lowest first: run containers {names}" if held else "no run container"
 
 
 def _explain_pairs(head: Head, high: int) -> Iterator[Span]:

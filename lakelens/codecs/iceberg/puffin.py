@@ -115,7 +115,15 @@ def decode_footer(tail: bytes, file_size: int | None = None, *, path: str | None
     payload = tail[start + 4 : len(tail) - FOOTER_TAIL]
     if flags & COMPRESSED_PAYLOAD:
         payload = decompress("lz4", payload, limit_payload(footer_start), offset=footer_start + 4, path=path)
-    return _parse_payload(payload, footer_start, size + FOOTER_FRAME, path)
+    try:
+        document = json.loads(payload)
+    except (ValueError, RecursionError) as error:
+        raise Corrupt(
+            "the footer's payload is not JSON", path=path, offset=footer_start + 4, seen=payload[:40]
+        ) from error
+    blobs = _member(document, "blobs", list, "$", path)
+    parsed = [_parse_blob(blob, f"$.blobs[{i}]", footer_start, path) for i, blob in enumerate(blobs)]
+    return PuffinFooter(tuple(parsed), _properties(document, "$", path), size + FOOTER_FRAME)
 
 
 def limit_payload(footer_start: int) -> Limit:
@@ -219,18 +227,6 @@ def _stored_payload_size(tail: bytes, file_size: int, path: str | None) -> int:
             hint=most.advice,
         )
     return size
-
-
-def _parse_payload(payload: bytes, footer_start: int, size: int, path: str | None) -> PuffinFooter:
-    try:
-        document = json.loads(payload)
-    except (ValueError, RecursionError) as error:
-        raise Corrupt(
-            "the footer's payload is not JSON", path=path, offset=footer_start + 4, seen=payload[:40]
-        ) from error
-    blobs = _member(document, "blobs", list, "$", path)
-    parsed = [_parse_blob(blob, f"$.blobs[{i}]", footer_start, path) for i, blob in enumerate(blobs)]
-    return PuffinFooter(tuple(parsed), _properties(document, "$", path), size)
 
 
 def _parse_blob(blob: object, place: str, footer_start: int, path: str | None) -> Blob:

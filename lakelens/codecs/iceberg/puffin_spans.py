@@ -97,7 +97,10 @@ def _explain_sketch(data: Octets, start: int, end: int) -> Iterator[Span]:
         second, held = _read_second(reader, longs)
         yield Span(second[0].start, reader.at, "entries", None, "the second preamble long", second)
         if longs == 3:
-            yield _read_theta(reader)
+            at = reader.at
+            stored: int = struct.unpack("<q", reader.octets(8, "theta"))[0]
+            leaf = Span(at, reader.at, "theta", stored / 2**63, f"int64, little-endian: {stored} of 2^63")
+            yield damage_span_if(not 0 < stored / 2**63 <= 1, leaf, "a theta outside 0 to 1")
         if held is None:
             yield reader.rest("hashes", "more or fewer than the entry count says")
             return
@@ -148,13 +151,6 @@ def _read_second(reader: SpanReader, longs: int) -> tuple[list[Span], int | None
     count = damage_span_if(not fits, count, message, expected=f"0 to {limit}")
     share = reader.number("<f", "p", "the share of values that were sampled before")
     return [count, share], count.value if fits else None
-
-
-def _read_theta(reader: SpanReader) -> Span:
-    at = reader.at
-    stored: int = struct.unpack("<q", reader.octets(8, "theta"))[0]
-    leaf = Span(at, reader.at, "theta", stored / 2**63, f"int64, little-endian: {stored} of 2^63")
-    return damage_span_if(not 0 < stored / 2**63 <= 1, leaf, "a theta outside 0 to 1")
 
 
 MAX_UNPACKED = 256 * 2**20

@@ -103,7 +103,13 @@ class Transform:
         if self.name == "bucket":
             stored = _hashed_bytes(value, source.name)
             return None if stored is None else (mmh3.hash(stored) & 0x7FFF_FFFF) % self.width
-        return _truncate(value, self.width)
+        width = self.width
+        if isinstance(value, Decimal):
+            scale = value.as_tuple().exponent
+            assert isinstance(scale, int)
+            unscaled = int(value.scaleb(-scale, _WIDE))
+            return Decimal(unscaled - unscaled % width).scaleb(scale, _WIDE)
+        return value - value % width if isinstance(value, int) else value[:width]
 
     def render(self, value: Any, type_: IcebergType) -> str:
         """A partition value as the Java library prints it.
@@ -140,15 +146,6 @@ def _hashed_bytes(value: Any, source: str) -> bytes | None:
     if source == "uuid":
         return bytes(getattr(value, "bytes", value))
     return bytes(value) if source in ("fixed", "binary") else None
-
-
-def _truncate(value: Any, width: int) -> Any:
-    if isinstance(value, Decimal):
-        scale = value.as_tuple().exponent
-        assert isinstance(scale, int)
-        unscaled = int(value.scaleb(-scale, _WIDE))
-        return Decimal(unscaled - unscaled % width).scaleb(scale, _WIDE)
-    return value - value % width if isinstance(value, int) else value[:width]
 
 
 def _count_months(count: int, source: str) -> int:
@@ -201,7 +198,12 @@ def render_value(value: Any, type_: IcebergType) -> str:
         return _human_time(epoch_count(value, name) * 1000)
     if name.startswith("timestamp"):
         nanos = epoch_count(value, name) * (1 if name.endswith("_ns") else 1000)
-        return _human_timestamp(nanos) + ("+00:00" if name.startswith("timestamptz") else "")
+        # Java's `ISO_LOCAL_DATE_TIME`: a plus sign after year 9999, a minus sign and four digits before year 0
+        days, rest = divmod(nanos, 86_400_000_000_000)
+        year, month, day = civil_date(days)
+        sign = "-" if year < 0 else "+" if year > 9999 else ""
+        zone = "+00:00" if name.startswith("timestamptz") else ""
+        return f"{sign}{abs(year):04d}-{month:02d}-{day:02d}T{_iso_time(rest)}{zone}"
     if isinstance(value, bytes | bytearray | memoryview):
         return base64.b64encode(value).decode() if name != "uuid" else str(uuid.UUID(bytes=bytes(value)))
     if isinstance(value, bool):
@@ -238,14 +240,6 @@ def _iso_time(nanos: int) -> str:
     seconds, fraction = divmod(nanos, 1_000_000_000)
     text = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
     return f"{text}.{fraction:09d}".rstrip("0") if fraction else text
-
-
-def _human_timestamp(nanos: int) -> str:
-    """Java's `ISO_LOCAL_DATE_TIME`: years after 9999 carry a plus sign, years before 0 a minus sign and four digits."""
-    days, rest = divmod(nanos, 86_400_000_000_000)
-    year, month, day = civil_date(days)
-    sign = "-" if year < 0 else "+" if year > 9999 else ""
-    return f"{sign}{abs(year):04d}-{month:02d}-{day:02d}T{_iso_time(rest)}"
 
 
 def _human_float(value: float, *, single: bool) -> str:

@@ -91,6 +91,13 @@ def decode_footer(file: IO[bytes], path: str | None = None) -> OrcFooter:
     """
     with _open(file, path) as orc:
         schema = orc.schema
+
+        def decode_text(value: bytes) -> str | bytes:
+            try:
+                return value.decode()
+            except UnicodeDecodeError:
+                return value
+
         return OrcFooter(
             num_rows=orc.nrows,
             num_stripes=orc.nstripes,
@@ -107,7 +114,10 @@ def decode_footer(file: IO[bytes], path: str | None = None) -> OrcFooter:
             postscript_length=orc.file_postscript_length,
             stripe_statistics_length=orc.stripe_statistics_length,
             file_length=orc.file_length,
-            key_values=_key_values(schema.metadata),
+            key_values={
+                key.decode(errors="replace"): decode_text(value)
+                for key, value in (schema.metadata or {}).items()
+            },
             schema_arrow=schema,
         )
 
@@ -243,16 +253,6 @@ def _field_id(column: pa.Field) -> int | None:
         if number is not None:
             return number
     return None
-
-
-def _key_values(metadata: Mapping[bytes, bytes] | None) -> dict[str, str | bytes]:
-    def text(value: bytes) -> str | bytes:
-        try:
-            return value.decode()
-        except UnicodeDecodeError:
-            return value
-
-    return {key.decode(errors="replace"): text(value) for key, value in (metadata or {}).items()}
 
 
 # The tail of an ORC file, decoded: the messages at its end, and where stripes are.

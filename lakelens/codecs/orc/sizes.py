@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from lakelens.codecs.compression import check_decoded
@@ -79,14 +79,11 @@ def _find_owners(types: list[Any]) -> list[tuple[str, int | None] | None]:
     for name, start, end in zip(names, children, ends, strict=False):  # types are numbered from the top down
         if not 0 < start < end <= len(types):
             raise Corrupt("a type where it cannot be", expected=f"below {len(types)}", seen=start)
-        owners[start:end] = [(str(name), _find_id(types[start]))] * (end - start)
+        pairs = {pair.get("key"): pair.get("value", "") for pair in types[start].get("attributes", [])}
+        text = next((pairs[key] for key in FIELD_ID_KEYS if key in pairs), "")
+        number = int(text) if text.isdigit() and len(text) <= 10 else None
+        owners[start:end] = [(str(name), number)] * (end - start)
     return owners
-
-
-def _find_id(kind: Mapping[str, Any]) -> int | None:
-    pairs = {pair.get("key"): pair.get("value", "") for pair in kind.get("attributes", [])}
-    text = next((pairs[key] for key in FIELD_ID_KEYS if key in pairs), "")
-    return int(text) if text.isdigit() and len(text) <= 10 else None
 
 
 def _number(message: Mapping[str, Any], name: str) -> int:
@@ -133,7 +130,12 @@ def check_rows(data: Octets, count: int, path: str | None = None) -> None:
     with in_file(path):
         size, missing = 0, count
         columns = len(footer.get("types", []))
-        texts = _sum_texts(footer.get("statistics", [])) / max(1, _number_cost(footer, "numberOfRows"))
+        # how long all texts and bytes of a row are together, as far as the footer says it
+        texts = sum(
+            max(0, _number_cost(column.get(kind) or {}, "sum"))
+            for column in footer.get("statistics", [])
+            for kind in ("stringStatistics", "binaryStatistics")
+        ) / max(1, _number_cost(footer, "numberOfRows"))
         for stripe in footer.get("stripes", []):
             if missing <= 0:
                 break
@@ -141,12 +143,6 @@ def check_rows(data: Octets, count: int, path: str | None = None) -> None:
             size += rows * _LENGTH * columns + int(rows * texts)
             missing -= rows
         check_decoded(size, stored=len(data))
-
-
-def _sum_texts(statistics: Iterable[Mapping[str, Any]]) -> int:
-    """How long all texts and bytes of the columns are together, as far as the footer says it."""
-    kinds = ("stringStatistics", "binaryStatistics")
-    return sum(max(0, _number_cost(column.get(kind) or {}, "sum")) for column in statistics for kind in kinds)
 
 
 def _measure_stripe(tail: OrcTail, stripe: Mapping[str, Any], rows: int) -> int:

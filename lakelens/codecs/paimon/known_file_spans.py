@@ -39,6 +39,8 @@ LANCE_MAGIC = b"LANC"
 VORTEX_MAGIC = b"VTXF"
 VIDEO_MAGIC = b"IDEO"
 _COMPRESSIONS = {0: "none", 1: "zstd"}
+_LENGTHS = ("blocks", "buckets", "row groups", "columns", "global buffers")
+_SUMMARY = ("rows", *_LENGTHS, "compression", "postscript", "version")
 _MAX_INDEX = 1 << 22
 _LANCE_FOOTER = 40
 _LANCE_OLD_FOOTER = 16
@@ -132,7 +134,15 @@ def _explain(
         leaves = list(read(open_footer()))
         for leaf in leaves:
             leaf.check()
-        return _sum_up(title, {leaf.label: leaf.value for leaf in leaves})
+        # what the leaves of a footer say of the rows, without the places of parts
+        found = {leaf.label: leaf.value for leaf in leaves}
+        if "major version" in found:
+            found["version"] = f"{found['major version']}.{found['minor version']}"
+        if "compression" in found:
+            found["compression"] = _COMPRESSIONS.get(found["compression"], found["compression"])
+        if title == "Vortex file":
+            found["postscript"] = found["postscript length"]
+        return {label: found[label] for label in _SUMMARY if label in found}
 
     def make() -> Iterator[Span]:
         leaves = list(read(open_footer()))
@@ -181,27 +191,6 @@ def _read_version(reader: SpanReader, layout: str, known: Sequence[int]) -> Span
     if version.value in known:
         return version
     return damage_span(version, Unsupported(f"version {version.value} of {reader.what} is not known"))
-
-
-def _sum_up(title: str, found: dict[str, Any]) -> dict[str, Any]:
-    """What the leaves of a footer say of the rows, without the places of parts."""
-    if "major version" in found:
-        found["version"] = f"{found['major version']}.{found['minor version']}"
-    if "compression" in found:
-        found["compression"] = _COMPRESSIONS.get(found["compression"], found["compression"])
-    if title == "Vortex file":
-        found["postscript"] = found["postscript length"]
-    kept = (
-        "rows",
-        "blocks",
-        "buckets",
-        "row groups",
-        "columns",
-        "global buffers",
-        "compression",
-        "postscript",
-    )
-    return {label: found[label] for label in (*kept, "version") if label in found}
 
 
 def _read_row_footer(reader: SpanReader) -> Iterator[Span]:

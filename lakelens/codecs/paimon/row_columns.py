@@ -261,21 +261,18 @@ def _decode_timestamp(type_: PaimonType, slots: Slots) -> Kernel:
     if bad.any():
         return Kernel(None, bad)
     millis = take_numbers(slots.content, slots.starts + offsets, "<i8")
-    unit = _choose_unit(millis, nanos, timestamp_unit(type_.precision))
+    # the unit of the type, finer if there are more digits, coarser if the years are out of its reach
+    unit = timestamp_unit(type_.precision)
+    if (nanos % 1000).any():
+        unit = "ns"
+    if unit == "ns" and not _fits(millis, 1_000_000):
+        unit = "us"
+    unit = "ms" if unit == "us" and not _fits(millis, 1000) else unit
     if unit == "ns":
         counts = millis * 1_000_000 + nanos
     else:
         counts = millis * 1000 + nanos // 1000 if unit == "us" else millis
     return Kernel(_make_timestamps(type_, slots, counts, unit), bad, 8)
-
-
-def _choose_unit(millis: Any, nanos: Any, unit: str) -> str:
-    """The unit of the type, finer if there are more digits, coarser if the years are out of its reach."""
-    if (nanos % 1000).any():
-        unit = "ns"
-    if unit == "ns" and not _fits(millis, 1_000_000):
-        unit = "us"
-    return "ms" if unit == "us" and not _fits(millis, 1000) else unit
 
 
 def _fits(millis: Any, factor: int) -> bool:
@@ -310,22 +307,18 @@ def _gather_big_endian(content: Any, starts: Ints, lengths: Ints) -> tuple[Any, 
     """The high and low words of big-endian two's complement numbers of 1 to 16 bytes."""
     last = len(content) - 8
     if (starts <= last).all() and (starts + lengths <= len(content)).all():
-        return _take_big_endian(content, starts, lengths)
+        # where eight bytes follow every start, two unaligned reads are shifted into place
+        first = take_numbers(content, starts, ">i8").astype(np.int64)
+        wide = lengths > 8
+        last = take_numbers(content, starts + np.where(wide, lengths - 8, 0), ">i8").astype(np.int64)
+        low = np.where(wide, last, first >> 8 * np.maximum(8 - lengths, 0))
+        return np.where(wide, first >> 8 * np.minimum(16 - lengths, 7), low >> 63), low
     column = np.arange(16) - 16 + lengths[:, None]  # the byte of the number that lands in each of 16 columns
     positions = starts[:, None] + np.maximum(column, 0)
     sign = np.where(content[starts] >= 0x80, 0xFF, 0).astype(np.uint8)
     wide = np.where(column >= 0, content[positions], sign[:, None]).astype(np.uint8)
     words = np.ascontiguousarray(wide).view(">i8").astype(np.int64)
     return words[:, 0], words[:, 1]
-
-
-def _take_big_endian(content: Any, starts: Ints, lengths: Ints) -> tuple[Any, Any]:
-    """The same where eight bytes follow every start: two unaligned reads, shifted into place."""
-    first = take_numbers(content, starts, ">i8").astype(np.int64)
-    wide = lengths > 8
-    last = take_numbers(content, starts + np.where(wide, lengths - 8, 0), ">i8").astype(np.int64)
-    low = np.where(wide, last, first >> 8 * np.maximum(8 - lengths, 0))
-    return np.where(wide, first >> 8 * np.minimum(16 - lengths, 7), low >> 63), low
 
 
 def _exceeds(high: Any, low: Any, bound: int) -> Flags:

@@ -57,7 +57,12 @@ def _encode(kind: PaimonType, value: Any, begin: int) -> tuple[bytes, bytes]:
     """The slot of a value, and what goes to the variable part, which begins at a byte."""
     name = kind.name
     if name == "DECIMAL" and (kind.precision or 10) > _WIDE_DECIMAL:
-        data = b"" if value is None else _minimal(_unscale(value))
+        data = b""
+        if value is not None:
+            number = _unscale(value)
+            # two's complement, big-endian, as short as can be: Java's `BigInteger.toByteArray`
+            size = (number if number >= 0 else ~number).bit_length() // 8 + 1
+            data = number.to_bytes(size, "big", signed=True)
         return struct.pack("<ii", len(data), begin), data.ljust(16, b"\0")
     if name.startswith("TIMESTAMP") and (6 if kind.precision is None else kind.precision) > _LONG_TIMESTAMP:
         millis, nanos = (0, 0) if value is None else _split_time(value)
@@ -78,11 +83,6 @@ def _encode(kind: PaimonType, value: Any, begin: int) -> tuple[bytes, bytes]:
 def _unscale(value: Decimal) -> int:
     sign, digits, _ = value.as_tuple()
     return int("".join(map(str, digits))) * (-1 if sign else 1)
-
-
-def _minimal(number: int) -> bytes:
-    """Two's complement, big-endian, as short as can be: Java's `BigInteger.toByteArray`."""
-    return number.to_bytes((number if number >= 0 else ~number).bit_length() // 8 + 1, "big", signed=True)
 
 
 def _split_time(value: Any) -> tuple[int, int]:

@@ -136,7 +136,12 @@ def explain_slot(frame: Frame, slot: Slot, place: ItemPlace | None, room: ItemPl
         note = f"{slot.width} bytes; their type is unknown"
         return Span(slot.start, end, slot.label, raw, note, number=slot.number)
     try:
-        _check_place(frame, slot, place)
+        # a slot may not point to an item that it cannot have
+        if place is None and (wanted := locate_item(frame, slot)) is not None:
+            low = wanted.start - frame.base
+            seen = f"bytes {low} to {low + wanted.length}"
+            expected = f"bytes from {frame.start - frame.base} that no other slot refers to"
+            raise Corrupt("items overlap", offset=slot.start, expected=expected, seen=seen)
         value = _decode(frame, slot, place)
         leaves = tuple(_split(frame, slot, slot.type, place, value))
     except LakeError as error:
@@ -149,15 +154,6 @@ def _explain_damage(slot: Slot, start: int, end: int, error: LakeError) -> Span:
     note, number = error.reason, slot.number
     leaf = Span(start, end, slot.label, None, note, role="damage", error=error, number=number)
     return make_line(leaf)
-
-
-def _check_place(frame: Frame, slot: Slot, place: ItemPlace | None) -> None:
-    """Raise `Corrupt` when the slot points to an item that it cannot have."""
-    if place is None and (wanted := locate_item(frame, slot)) is not None:
-        low = wanted.start - frame.base
-        seen = f"bytes {low} to {low + wanted.length}"
-        expected = f"bytes from {frame.start - frame.base} that no other slot refers to"
-        raise Corrupt("items overlap", offset=slot.start, expected=expected, seen=seen)
 
 
 def _decode(frame: Frame, slot: Slot, place: ItemPlace | None) -> Any:
@@ -399,12 +395,7 @@ def lay_out(slots: SlotList) -> VariablePart:
             items[place.number] = place
             position = place.start + place.length
     order = [place for place in sorted(items.values()) if place.length]
-    kept = _fit_rooms(rooms, order)
-    return VariablePart(items, {room.number: room for room in kept}, sorted([*order, *kept]))
-
-
-def _fit_rooms(rooms: Sequence[ItemPlace], order: Sequence[ItemPlace]) -> list[ItemPlace]:
-    """The rooms of nulls in bytes of no item."""
+    # the rooms of nulls in bytes of no item
     kept: list[ItemPlace] = []
     for room in sorted(rooms):
         after = bisect_right(order, room)
@@ -412,7 +403,7 @@ def _fit_rooms(rooms: Sequence[ItemPlace], order: Sequence[ItemPlace]) -> list[I
         is_free = is_free and (after == len(order) or room.start + room.room <= order[after].start)
         if is_free and (not kept or kept[-1].start + kept[-1].room <= room.start):
             kept.append(room)
-    return kept
+    return VariablePart(items, {room.number: room for room in kept}, sorted([*order, *kept]))
 
 
 def explain_slots(slots: SlotList, layout: VariablePart, start: int, end: int) -> Iterator[Span]:

@@ -22,7 +22,6 @@ from uuid import UUID
 from lakelens.caching import cached_property
 from lakelens.codecs.compression import check_decoded
 from lakelens.codecs.parquet.structure import (
-    ColumnChunk,
     RowGroup,
     SchemaLeaf,
     StructReader,
@@ -112,7 +111,12 @@ class ParquetFooter:
     def _column(self, index: int, leaf: SchemaLeaf) -> ParquetColumn:
         chunks = [group.columns[index] for group in self.row_groups]
         nulls = [chunk.null_count for chunk in chunks]
-        low, high = _bounds([c for c in chunks if c.null_count is None or c.null_count < c.num_values])
+        # a side is None when a chunk that holds values does not have it
+        filled = [c for c in chunks if c.null_count is None or c.null_count < c.num_values]
+        lows = [(_order(chunk.min, chunk.min_raw), chunk.min) for chunk in filled]
+        highs = [(_order(chunk.max, chunk.max_raw), chunk.max) for chunk in filled]
+        has_low = bool(lows) and all(value is not None for _, value in lows)
+        has_high = bool(highs) and all(value is not None for _, value in highs)
         return ParquetColumn(
             path=leaf.path,
             physical_type=leaf.physical_type,
@@ -126,8 +130,8 @@ class ParquetFooter:
             compressed_size=sum(chunk.compressed_size for chunk in chunks),
             uncompressed_size=sum(chunk.uncompressed_size for chunk in chunks),
             null_count=None if None in nulls else sum(count or 0 for count in nulls),
-            min=low,
-            max=high,
+            min=min(lows, key=itemgetter(0))[1] if has_low else None,
+            max=max(highs, key=itemgetter(0))[1] if has_high else None,
         )
 
 
@@ -181,7 +185,17 @@ def read_rows(file: IO[bytes], count: int, path: str | None = None) -> pa.Table:
     import pyarrow as pa
 
     with _open(file, path) as parquet:
-        _check_claims(parquet.metadata, count, file.seek(0, 2), path)
+        # the first rows may not take too much, by what the footer says of its row groups
+        stored = file.seek(0, 2)
+        size, missing = 0, count
+        for number in range(parquet.metadata.num_row_groups):
+            if missing <= 0:
+                break
+            group = parquet.metadata.row_group(number)
+            rows = max(1, group.num_rows)
+            size += max(0, group.total_byte_size) * min(missing, rows) // rows
+            missing -= rows
+        check_decoded(size, path, stored=stored)
         batches, missing = [], count
         for batch in parquet.iter_batches(batch_size=max(1, min(count, 65_536))) if count > 0 else ():
             batches.append(batch.slice(0, missing))
@@ -189,19 +203,6 @@ def read_rows(file: IO[bytes], count: int, path: str | None = None) -> pa.Table:
             if missing <= 0:
                 break
         return pa.Table.from_batches(batches, parquet.schema_arrow)
-
-
-def _check_claims(metadata: Any, count: int, stored: int, path: str | None) -> None:
-    """Raises `Corrupt` where the first rows of a file take too much, by what its footer says of its row groups."""
-    size, missing = 0, count
-    for number in range(metadata.num_row_groups):
-        if missing <= 0:
-            break
-        group = metadata.row_group(number)
-        rows = max(1, group.num_rows)
-        size += max(0, group.total_byte_size) * min(missing, rows) // rows
-        missing -= rows
-    check_decoded(size, path, stored=stored)
 
 
 def read_schema(file: IO[bytes], path: str | None = None) -> pa.Schema:
@@ -301,16 +302,6 @@ def pyarrow_errors(path: str | None, offset: int | None = None) -> Iterator[None
         raise Unsupported(f"pyarrow does not read this file: {error}", path=path) from error
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise Corrupt("a damaged Parquet file", path=path, offset=offset, seen=error) from error
-
-
-def _bounds(chunks: list[ColumnChunk]) -> tuple[Any, Any]:
-    """The bounds over all chunks; a side is None when one of them does not have it."""
-    lows = [(_order(chunk.min, chunk.min_raw), chunk.min) for chunk in chunks]
-    highs = [(_order(chunk.max, chunk.max_raw), chunk.max) for chunk in chunks]
-    has_low = bool(lows) and all(value is not None for _, value in lows)
-    has_high = bool(highs) and all(value is not None for _, value in highs)
-    low = min(lows, key=itemgetter(0))[1] if has_low else None
-    return low, max(highs, key=itemgetter(0))[1] if has_high else None
 
 
 def _order(value: Any, raw: bytes | None) -> Any:

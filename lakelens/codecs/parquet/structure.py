@@ -291,7 +291,14 @@ def _chunk(column: StructReader, leaf: SchemaLeaf) -> ColumnChunk:
         message = f"the type of a chunk of {leaf.path} is not its column's"
         column.fail(message, expected=leaf.physical_type, seen=physical)
     statistics = metadata.struct("statistics", metadata.get("statistics", {}))
-    low, high, low_raw, high_raw = _stored_bounds(statistics, leaf)
+    low_raw, high_raw = statistics.get("min_value"), statistics.get("max_value")
+    is_signed = leaf.physical_type in ("BOOLEAN", "INT32", "INT64", "FLOAT", "DOUBLE")
+    # the old members are right only where the order is the signed one
+    if low_raw is None and high_raw is None and is_signed:
+        low_raw, high_raw = statistics.get("min"), statistics.get("max")
+    low, high = _bound(low_raw, leaf), _bound(high_raw, leaf)
+    # a bound that says nothing has no bytes either
+    low_raw, high_raw = None if low is None else low_raw, None if high is None else high_raw
     data_page = metadata.integer("data_page_offset")
     # some writers store 0 for "no dictionary page"
     dictionary = metadata.optional("dictionary_page_offset") or None
@@ -316,17 +323,6 @@ def _chunk(column: StructReader, leaf: SchemaLeaf) -> ColumnChunk:
         min_raw=low_raw,
         max_raw=high_raw,
     )
-
-
-def _stored_bounds(statistics: StructReader, leaf: SchemaLeaf) -> tuple[Any, Any, bytes | None, bytes | None]:
-    """min, max and the bytes of both; a side that is not known is None."""
-    low, high = statistics.get("min_value"), statistics.get("max_value")
-    is_signed = leaf.physical_type in ("BOOLEAN", "INT32", "INT64", "FLOAT", "DOUBLE")
-    # the old members are right only where the order is the signed one
-    if low is None and high is None and is_signed:
-        low, high = statistics.get("min"), statistics.get("max")
-    least, most = _bound(low, leaf), _bound(high, leaf)
-    return least, most, None if least is None else low, None if most is None else high
 
 
 def _bound(data: object, leaf: SchemaLeaf) -> Any:

@@ -314,7 +314,8 @@ class _Document:
             self.fail(start, "no key", expected="a text", seen=_quote(self.text, start))
         end = self.end_scalar(start, b'"')
         key = self.decode(start, end)
-        name = _name(key)
+        # not too long, and without the halves of characters that no output can write
+        name = (key if len(key) <= 80 else key[:80] + "…").encode(errors="backslashreplace").decode()
         inner = f"{path}.{name}" if _PLAIN_KEY.fullmatch(name) else f"{path}[{json.dumps(name)}]"
         before, at = self.skip(end)
         if self.text[at : at + 1] != b":":
@@ -337,11 +338,6 @@ def _make_lines(parts: tuple[Span, ...], behind: tuple[Span, ...], name: str, no
         return (Span(parts[0].start, end, name, value.value, note, (*parts, *behind)),)
     held = Deferred(lambda: value.value)
     return (Span(parts[0].start, end, name, held, note, lambda: (*head, *value.children, *behind)),)
-
-
-def _name(key: str) -> str:
-    """A key as a label: not too long, and without the halves of characters that no output can write."""
-    return (key if len(key) <= 80 else key[:80] + "…").encode(errors="backslashreplace").decode()
 
 
 def _quote(text: bytes, at: int) -> str:

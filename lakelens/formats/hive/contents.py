@@ -138,13 +138,11 @@ def read_rows(store: Store, path: str, file_format: str, n: int) -> pa.Table:
 
     Raises `Corrupt` for damage, `Unsupported` for formats whose rows lakelens does not read.
     """
-    kind = contents.choose_kind(contents.read_kind(store, path), file_format)
-    return _read_lines(store, path, n) if kind in _TEXT else contents.read_rows_as(store, path, kind, n)
-
-
-def _read_lines(store: Store, path: str, n: int) -> pa.Table:
     import pyarrow as pa
 
+    kind = contents.choose_kind(contents.read_kind(store, path), file_format)
+    if kind not in _TEXT:
+        return contents.read_rows_as(store, path, kind, n)
     data = _decompress(store.read_range(path, 0, _LINE_LIMIT), path)
     lines = data.split(b"\n", n)  # a little compressed text may be millions of lines
     if lines and not lines[-1]:

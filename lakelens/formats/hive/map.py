@@ -43,7 +43,9 @@ class HiveMap:
         """The chart."""
         states = {one.path: self._find_state(one) for one in self.files}
         new = [one for one in self.files if states[one.path] == "new"]
-        tree = [Branch(self._name_root(), "kept", 0, "no log, no snapshot, no schema file")]
+        tree = [
+            Branch(f"{last_name(self.table.location)}/", "kept", 0, "no log, no snapshot, no schema file")
+        ]
         others, changed = self._draw_others()
         tree += [*self._draw_partitions(states), *others]
         counted = (("data file", len(new)),)
@@ -58,9 +60,6 @@ class HiveMap:
             gone=gone,
             subject=subject,
         )
-
-    def _name_root(self) -> str:
-        return f"{last_name(self.table.location)}/"
 
     def _list_known(self) -> set[object] | None:
         """What the state before had, where there is one: paths with sizes and times."""
@@ -139,22 +138,19 @@ class HiveMap:
             if self.table.partitioning
             else "none: not partitioned"
         )
+        # what the metastore has counted, by the table's parameters; `DESCRIBE` words it where it leaves those out
+        properties, described = self.table.properties, facts.get("table")
+        counted = [key for key in ("numFiles", "numRows", "totalSize") if key in properties]
+        counts = [f"{key} {properties[key]}" for key in counted]
+        words = str(described.get("Statistics", "")) if isinstance(described, Mapping) else ""
         parts = (
             ("table", (f"{count_noun(len(columns), 'column')}, serde, properties",)),
             ("location", (place,)),
             ("partitions", (placed,)),
-            ("statistics", (_list_counts(self.table), _OUTDATED)),
+            ("statistics", (", ".join(counts) or words or "none recorded", _OUTDATED)),
             _NOBODY,
         )
         return Beside("metastore", "as it was given", "kept", parts)
-
-
-def _list_counts(table: HiveTable) -> str:
-    """What the metastore has counted: of the table's parameters, or as `DESCRIBE` words it where it leaves those out."""
-    properties, described = table.properties, (table.catalog or {}).get("table")
-    counts = [f"{key} {properties[key]}" for key in ("numFiles", "numRows", "totalSize") if key in properties]
-    words = str(described.get("Statistics", "")) if isinstance(described, Mapping) else ""
-    return ", ".join(counts) or words or "none recorded"
 
 
 def _draw_files(some: Sequence[HiveFile], states: Mapping[str, State], depth: int) -> list[Branch]:

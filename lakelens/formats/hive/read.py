@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from lakelens.errors import LakeError
@@ -85,7 +85,15 @@ def walk_table(
                 raise
             findings.add_error(error, folder.path)
             continue
-        superseded = _find_superseded([child.name for child in children if child.is_dir])
+        # ACID directories whose content a compaction took over, each with the directory that holds it now
+        names = [child.name for child in children if child.is_dir]
+        parsed = {name: acid for name in names if (acid := parse_acid_directory(name)) is not None}
+        superseded = {
+            name: winner
+            for name, acid in parsed.items()
+            for winner, other in parsed.items()
+            if other.covers(acid)
+        }
         below = []
         for child in children:
             if child.is_dir and links.may_enter(child):
@@ -115,17 +123,6 @@ def _enter(
         "HIVE_UNION_SUBDIR_"
     )  # what Hive on Tez makes of UNION ALL; readers do look there
     return _Folder(child.path, relative, folder.pairs, role, folder.nested or not union, folder.acid)
-
-
-def _find_superseded(names: Sequence[str]) -> dict[str, str]:
-    """ACID directories whose content a compaction took over, each with the directory that holds it now."""
-    parsed = {name: acid for name in names if (acid := parse_acid_directory(name)) is not None}
-    return {
-        name: winner
-        for name, acid in parsed.items()
-        for winner, other in parsed.items()
-        if other.covers(acid)
-    }
 
 
 def _describe_file(folder: _Folder, info: ObjectInfo) -> Found:

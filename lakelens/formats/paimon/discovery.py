@@ -57,7 +57,10 @@ def find_latest(store: Store, folder: str, findings: Findings) -> SnapshotPointe
         if hints:
             findings.add("warning", "stale-hint", f"{folder}/LATEST", "there are hints and no snapshots")
         return SnapshotPointer(None, "no snapshot yet", hints=hints)
-    _check_gaps(ids, folder, findings)
+    gaps = [(low, high) for low, high in pairwise(ids) if high != low + 1]
+    for low, high in gaps[:10]:
+        message = f"no snapshot between {low} and {high}: ids of a table are consecutive"
+        findings.add("warning", "snapshot-gap", folder, message)
     earliest = _choose_earliest(hints.get("EARLIEST"), ids, f"{folder}/EARLIEST", findings)
     latest, reason = _choose(hints.get("LATEST"), ids, folder, findings)
     seen = tuple(number for number in ids if earliest <= number <= latest)
@@ -136,13 +139,6 @@ def _choose_earliest(hint: str | None, ids: tuple[int, ...], path: str, findings
     return ids[0]
 
 
-def _check_gaps(ids: tuple[int, ...], folder: str, findings: Findings) -> None:
-    gaps = [(low, high) for low, high in pairwise(ids) if high != low + 1]
-    for low, high in gaps[:10]:
-        message = f"no snapshot between {low} and {high}: ids of a table are consecutive"
-        findings.add("warning", "snapshot-gap", folder, message)
-
-
 # Whether a directory is a Paimon table: by `schema/schema-N`, `snapshot/snapshot-N` or `tag/tag-NAME`.
 #
 # Any one of them is enough: a table without a commit has only a schema, a partly copied one perhaps only a tag.
@@ -157,7 +153,20 @@ def detect_table(place: Candidate) -> Evidence | None:
     if not place.info.is_dir:
         return None
     if place.refused is not None:
-        return _detect_by_hint(place)
+        # a directory that may not be listed is known by its hint, and by the snapshot that this names
+        try:
+            number = parse_hint(
+                place.store.read(place.child("snapshot", "LATEST"))[:256].decode("utf-8", "replace")
+            )
+        except LakeError:
+            return None
+        name = f"snapshot/snapshot-{number}"
+        if number is None or not _looks_right(place, name, _is_snapshot):
+            return None
+        reason = (
+            f"snapshot/LATEST names snapshot-{number}, which is one; the directory itself may not be listed"
+        )
+        return Evidence("paimon", (reason,), ("snapshot/LATEST", name), confidence=1.0)
     schemas, snapshots = (list_numbers(_list(place, kind), kind) for kind in ("schema", "snapshot"))
     tags = [] if schemas and snapshots else list_keys(_list(place, "tag"), "tag")
     if not (schemas or snapshots or tags):
@@ -184,21 +193,6 @@ def detect_table(place: Candidate) -> Evidence | None:
         candidates=tuple(f"snapshot-{number}" for number in snapshots[-20:]),
         others=others,
     )
-
-
-def _detect_by_hint(place: Candidate) -> Evidence | None:
-    """Why a directory that may not be listed is a Paimon table: its hint, and the snapshot that this names."""
-    try:
-        number = parse_hint(
-            place.store.read(place.child("snapshot", "LATEST"))[:256].decode("utf-8", "replace")
-        )
-    except LakeError:
-        return None
-    name = f"snapshot/snapshot-{number}"
-    if number is None or not _looks_right(place, name, _is_snapshot):
-        return None
-    reason = f"snapshot/LATEST names snapshot-{number}, which is one; the directory itself may not be listed"
-    return Evidence("paimon", (reason,), ("snapshot/LATEST", name), confidence=1.0)
 
 
 def _list_reasons(

@@ -91,7 +91,12 @@ def nested_for_metadata(context: TableContext) -> Nested:
                 types = list_types(context, record["_FILE"].get("_SCHEMA_ID"))
                 return lambda data, start, end: explain(data, "file_index", start, end, types=types)
             case ("_GLOBAL_INDEX", "_INDEX_META"):
-                return _make_index_meta(context, record)
+                # the keys of a sorted index are of the type of its column; other kinds have descriptions of their
+                # own
+                if record.get("_INDEX_TYPE") not in SORTED_INDEXES:
+                    return _explain_index_meta
+                type_ = context.schema.find_type(record["_GLOBAL_INDEX"].get("_INDEX_FIELD_ID", -1))
+                return lambda data, start, end: explain(data, "index_meta", start, end, type=type_)
             case ("_GLOBAL_INDEX", "_SOURCE_META"):
                 return lambda data, start, end: explain(data, "source_meta", start, end)
         return None
@@ -108,14 +113,6 @@ def list_types(context: TableContext, schema_id: int | None) -> dict[str, Paimon
 def _find_schema(context: TableContext, record: Mapping[str, Any]) -> PaimonSchema:
     number = record["_FILE"].get("_SCHEMA_ID") or 0
     return require_schema(context.schemas.find(number), number, "")
-
-
-def _make_index_meta(context: TableContext, record: Mapping[str, Any]) -> Explainer:
-    """The keys of a sorted index, of the type of its column; other kinds have descriptions of their own."""
-    if record.get("_INDEX_TYPE") not in SORTED_INDEXES:
-        return _explain_index_meta
-    type_ = context.schema.find_type(record["_GLOBAL_INDEX"].get("_INDEX_FIELD_ID", -1))
-    return lambda data, start, end: explain(data, "index_meta", start, end, type=type_)
 
 
 def _make_row(columns: Sequence[PaimonField], *, required: bool = False) -> Explainer:

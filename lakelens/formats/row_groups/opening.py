@@ -66,7 +66,13 @@ def open_row_groups(
     facts, path = footer.facts, footer.path or ""
     kind = getattr(facts, "format", None)
     if kind == "orc":
-        return open_stripes(store, path, lambda leaves: make_find(_place(leaves)), report)
+
+        def find_stripe_columns(leaves: Sequence[OrcType]) -> FindColumn:
+            return make_find(
+                [FileLeaf(leaf.names, leaf.field_id, place) for place, leaf in enumerate(leaves)]
+            )
+
+        return open_stripes(store, path, find_stripe_columns, report)
     if kind != "parquet":
         return None
 
@@ -74,10 +80,6 @@ def open_row_groups(
         FileLeaf(tuple(leaf.path.split(".")), leaf.field_id, place) for place, leaf in enumerate(facts.leaves)
     ]
     return ParquetRowGroups(store, path, facts, make_find(leaves), report)
-
-
-def _place(leaves: Sequence[OrcType]) -> list[FileLeaf]:
-    return [FileLeaf(leaf.names, leaf.field_id, place) for place, leaf in enumerate(leaves)]
 
 
 # The stripes of an ORC file, with the proofs of their statistics and bloom filters.
@@ -237,6 +239,15 @@ def open_stripes(
 # The row groups of a Parquet file, with the proofs of its statistics, dictionaries and bloom filters.
 
 _DIGITS = dict(zip(UNITS.values(), (3, 6, 9), strict=True))
+_PLAIN_TYPES = {
+    "BOOLEAN": StoredType("boolean"),
+    "INT32": StoredType("integer", 32),
+    "INT64": StoredType("integer", 64),
+    "FLOAT": StoredType("float"),
+    "DOUBLE": StoredType("double"),
+    "BYTE_ARRAY": StoredType("bytes"),
+    "FIXED_LEN_BYTE_ARRAY": StoredType("bytes"),
+}
 _FEW = 4
 _NULL_TESTS = ("is null", "is not null")
 _INTEGER = re.compile(r"Int\(bitWidth=(8|16|32|64), isSigned=(true|false)\)")
@@ -270,20 +281,7 @@ def _find_parquet_type(leaf: SchemaLeaf) -> StoredType | None:
         return StoredType("text") if physical == "BYTE_ARRAY" else None
     if logical == "UUID":
         return StoredType("uuid") if leaf.width == 16 else None
-    return None if logical else _find_plain_type(physical)
-
-
-def _find_plain_type(physical: str) -> StoredType | None:
-    plain: dict[str, StoredType] = {
-        "BOOLEAN": StoredType("boolean"),
-        "INT32": StoredType("integer", 32),
-        "INT64": StoredType("integer", 64),
-        "FLOAT": StoredType("float"),
-        "DOUBLE": StoredType("double"),
-        "BYTE_ARRAY": StoredType("bytes"),
-        "FIXED_LEN_BYTE_ARRAY": StoredType("bytes"),
-    }
-    return plain.get(physical)
+    return None if logical else _PLAIN_TYPES.get(physical)
 
 
 def encode_plain(value: Any, leaf: SchemaLeaf, stored: StoredType) -> bytes | None:

@@ -69,22 +69,19 @@ class Survey:
         self._numbers: dict[str, int] = {}
         self._holders: list[list[int]] = []
         for place, state in enumerate(track(self.states, "snapshots", len(self.states))):
-            self._read_lists(place, state)
-
-    def _read_lists(self, place: int, state: State) -> None:
-        for listed in state.snapshot.manifest_lists:
-            if state.roles is not None and listed.role not in state.roles:
-                continue
-            if listed.path is not None:
-                self.lists.setdefault(listed.path, listed)
-            manifests, error = listed.walk()
-            if error is not None:
-                state.unread.append(listed.path or "")
-                self.table.findings.add_error(error, listed.path or "", state.ids)
-            for manifest in manifests:
-                number = self._add_manifest(manifest)
-                state.manifests.append((number, listed.role, manifest))
-                self._holders[number].append(place)
+            for listed in state.snapshot.manifest_lists:
+                if state.roles is not None and listed.role not in state.roles:
+                    continue
+                if listed.path is not None:
+                    self.lists.setdefault(listed.path, listed)
+                manifests, error = listed.walk()
+                if error is not None:
+                    state.unread.append(listed.path or "")
+                    self.table.findings.add_error(error, listed.path or "", state.ids)
+                for manifest in manifests:
+                    number = self._add_manifest(manifest)
+                    state.manifests.append((number, listed.role, manifest))
+                    self._holders[number].append(place)
 
     def _add_manifest(self, manifest: Manifest) -> int:
         number = self._numbers.get(manifest.path)
@@ -127,7 +124,7 @@ class Survey:
         import pyarrow as pa
 
         names = list(self.columns)
-        tables = [self._number(batch, names) for batch in self._read()]
+        tables = [self._number(batch, names) for batch in self.read_batches(self.columns)]
         if not tables:
             return pa.table({"number": pa.array([], pa.int32()), "entry": pa.array([], pa.int64())})
         return pa.concat_tables(tables, promote_options="default").combine_chunks()
@@ -154,9 +151,6 @@ class Survey:
     @cached_property
     def _scan(self) -> Any:
         return self.table.scan_manifests(self.manifests) if self.manifests else None
-
-    def _read(self) -> Iterator[FileBatch]:
-        return self.read_batches(self.columns)
 
     def read_batches(self, columns: Sequence[str]) -> Iterator[FileBatch]:
         """Every entry of every manifest in the order of `manifests`, by column: those of its columns that were asked for."""

@@ -219,7 +219,12 @@ def build_manifests(snapshot: Snapshot | None) -> pa.Table:
     """One row per manifest of a snapshot, in order, with the `role` of the list that names it. No manifest is read."""
     if snapshot is None:
         return list_manifests((), {})
-    return list_manifests(snapshot.manifests, _find_roles(snapshot))
+    roles: dict[str, str] = {}
+    for found in snapshot.manifest_lists:
+        # a damaged list is a finding of `snapshot.manifests`
+        with suppress(LakeError):
+            roles |= {manifest.recorded_path: found.role for manifest in found.manifests}
+    return list_manifests(snapshot.manifests, roles)
 
 
 def list_manifests(manifests: Iterable[Manifest], roles: Mapping[str, str]) -> pa.Table:
@@ -258,12 +263,3 @@ def list_entries(
     return assemble_table(
         [batch_entries([(0, entry) for entry in entries], columns, request)], columns, request
     )
-
-
-def _find_roles(snapshot: Snapshot) -> dict[str, str]:
-    roles: dict[str, str] = {}
-    for found in snapshot.manifest_lists:
-        # a damaged list is a finding of `snapshot.manifests`
-        with suppress(LakeError):
-            roles |= {manifest.recorded_path: found.role for manifest in found.manifests}
-    return roles

@@ -51,6 +51,8 @@ class FileFigures:
         beside: Sequence[str] = (),
         has_records: bool = True,
     ) -> None:
+        import pyarrow as pa
+
         #: the leaf columns that were looked at, with their types, in the order of the schema
         self.leaves: Columns = ()
         self.left_out: tuple[str, ...] = ()
@@ -66,7 +68,15 @@ class FileFigures:
             request = ScanRequest(bool(leaves), (*names, *stats_names), partitions=True, leaves=leaves)
             batches = files.read_batches(request)
         else:
-            batches = [_list_files(files)]
+            # what a listing knows of files: nothing is opened for it
+            listed = list(files)
+            plain = {
+                "content": pa.array([file.content for file in listed], pa.string()),
+                "size_bytes": pa.array([file.size_bytes for file in listed], pa.int64()),
+                "bucket": pa.array([file.bucket for file in listed], pa.int32()),
+            }
+            partitions = [file.partition for file in listed], pa.array(range(len(listed)), pa.int64())
+            batches = [FileBatch(len(listed), plain, partitions=partitions)]
         self._plain = {name: _join([batch.plain.get(name) for batch in batches], batches) for name in names}
         self.partition, self.partitions = _number_partitions(batches)
         content = _encode(self._plain["content"], CONTENTS)
@@ -165,20 +175,6 @@ def _choose_leaves(files: FileSet, first: Sequence[str]) -> tuple[Columns, tuple
         tuple((leaf, kind) for leaf, kind in stats if leaf in chosen),
         tuple(leaf for leaf in leaves if leaf not in chosen),
     )
-
-
-def _list_files(files: FileSet) -> FileBatch:
-    """What a listing knows of files: nothing is opened for it."""
-    import pyarrow as pa
-
-    listed = list(files)
-    plain = {
-        "content": pa.array([file.content for file in listed], pa.string()),
-        "size_bytes": pa.array([file.size_bytes for file in listed], pa.int64()),
-        "bucket": pa.array([file.bucket for file in listed], pa.int32()),
-    }
-    partitions = [file.partition for file in listed], pa.array(range(len(listed)), pa.int64())
-    return FileBatch(len(listed), plain, partitions=partitions)
 
 
 def sum_groups(groups: Numbers, count: int, weights: Numbers | None = None) -> Numbers:

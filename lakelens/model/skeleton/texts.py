@@ -77,7 +77,14 @@ class TextScale:
                 break
         if self._fits is None:
             return new.ljust(self._length, _SIGNS[0])
-        return self._find_fitting(text, new)
+        # a text that begins with the new one and may stand for the old one
+        if self._length:
+            room = self._length - len(new)
+            tails = product(_BYTES, repeat=min(room, 2))
+            found = (new.ljust(self._length - min(room, 2), _SIGNS[0]) + "".join(tail) for tail in tails)
+        else:
+            found = (new + "".join(tail) for count in range(8) for tail in product(_SIGNS, repeat=count))
+        return next((one for one in found if self._fits(text, one)), new.ljust(self._length, _SIGNS[0]))
 
     def map_start(self, text: str) -> str:
         """The text in place of a value of a partition."""
@@ -100,17 +107,6 @@ class TextScale:
             width = min(_count_signs(steps, len(_SIGNS)), self._length - begin)
             return write_digits(step, steps, width)
         return write_digits(step, steps, self._width).ljust(min(length, _MOST_DOTS), ".")
-
-    def _find_fitting(self, text: str, new: str) -> str:
-        """A text that begins with the new one and may stand for the old one; the new one where there is none."""
-        assert self._fits is not None
-        if self._length:
-            room = self._length - len(new)
-            tails = product(_BYTES, repeat=min(room, 2))
-            found = (new.ljust(self._length - min(room, 2), _SIGNS[0]) + "".join(tail) for tail in tails)
-        else:
-            found = (new + "".join(tail) for count in range(8) for tail in product(_SIGNS, repeat=count))
-        return next((one for one in found if self._fits(text, one)), new.ljust(self._length, _SIGNS[0]))
 
 
 _EMPTY = Ladder()

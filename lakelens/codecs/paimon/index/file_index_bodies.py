@@ -280,7 +280,19 @@ def _explain_blocks(reader: SpanReader, layout: KeyLayout, count: int, offsets: 
     if not 0 <= blocks.value <= limit:
         message = "an impossible count of index blocks"
         reader.fail(message, blocks.start, expected=f"0 to {limit}", seen=blocks.value)
-    yield from _explain_firsts(reader, layout, blocks.value)
+
+    # the first value of each block and where the block starts
+    def make(inner: SpanReader, number: int) -> Span:
+        start, key = inner.at, read_key(inner, layout, "first value")
+        offset = inner.number(">i", "offset", "from the first block on")
+        return Span(start, inner.at, f"block {number}", key.value, "", [key, offset])
+
+    places = list(find_places(reader, blocks.value, lambda all_: make(all_, 0)))
+    if blocks.value:
+        children = partial(explain_items, reader, places, "blocks", make)
+        yield Span(
+            places[0], places[-1], "blocks", None, "the first value of each, and where it starts", children
+        )
     body = reader.number(">i", "bitmaps offset", "where the bitmaps start, from the first block on")
     yield body
     first = reader.at
@@ -297,22 +309,6 @@ def _explain_blocks(reader: SpanReader, layout: KeyLayout, count: int, offsets: 
             reader.at,
             expected=body.value,
             seen=reader.at - first,
-        )
-
-
-def _explain_firsts(reader: SpanReader, layout: KeyLayout, count: int) -> Iterator[Span]:
-    """The first value of each block and where the block starts."""
-
-    def make(inner: SpanReader, number: int) -> Span:
-        start, key = inner.at, read_key(inner, layout, "first value")
-        offset = inner.number(">i", "offset", "from the first block on")
-        return Span(start, inner.at, f"block {number}", key.value, "", [key, offset])
-
-    places = list(find_places(reader, count, lambda all_: make(all_, 0)))
-    if count:
-        children = partial(explain_items, reader, places, "blocks", make)
-        yield Span(
-            places[0], places[-1], "blocks", None, "the first value of each, and where it starts", children
         )
 
 
@@ -344,19 +340,20 @@ def _explain_bsi(reader: SpanReader, layout: KeyLayout | None) -> Iterator[Span]
         present = reader.number(">?", f"has {sign}")
         yield present
         if present.value:
-            yield from _explain_slices(reader, sign)
-
-
-def _explain_slices(reader: SpanReader, sign: str) -> Iterator[Span]:
-    """A bit-sliced index of the values of one sign: one bitmap for each bit of the values."""
-    start = reader.at
-    parts, failure = collect(_read_slices(reader))
-    if parts:
-        yield Span(
-            start, parts[-1].end, f"{sign} values", None, "their amounts, one bitmap for each bit", parts
-        )
-    if failure is not None:
-        raise failure
+            # a bit-sliced index of the values of one sign: one bitmap for each bit of the values
+            start = reader.at
+            parts, failure = collect(_read_slices(reader))
+            if parts:
+                yield Span(
+                    start,
+                    parts[-1].end,
+                    f"{sign} values",
+                    None,
+                    "their amounts, one bitmap for each bit",
+                    parts,
+                )
+            if failure is not None:
+                raise failure
 
 
 def _read_slices(reader: SpanReader) -> Iterator[Span]:

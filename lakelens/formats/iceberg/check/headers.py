@@ -179,7 +179,20 @@ def compare_headers(table: IcebergTable, context: TableContext, survey: Survey) 
         for listed in snapshot.manifest_lists:
             header = None if listed.path is None else _read(context, listed.path)
             if header is not None and listed.path is not None:
-                _compare_list(line, snapshot, header, listed.path, table.format_version or 1)
+                newest = table.format_version or 1
+                own = (snapshot.id,)
+                version = read_number(header, "format-version")
+                if version is not None:
+                    message = f"format-version of the head is {version}, the table's is {newest}"
+                    line.require(version <= newest, "version-rule", listed.path, message, own)
+                for key, recorded in (
+                    ("snapshot-id", snapshot.id),
+                    ("sequence-number", snapshot.sequence_number or None),
+                ):
+                    found = read_number(header, key)
+                    line.compare(
+                        found, recorded, "list-of-snapshot", listed.path, f"{key} of the head", own, "warning"
+                    )
 
 
 def _read(context: TableContext, path: str) -> Header | None:
@@ -230,17 +243,3 @@ def _find_schema(header: Header) -> int | None:
         return None
     found = schema.get("schema-id") if isinstance(schema, dict) else None
     return found if isinstance(found, int) else None
-
-
-def _compare_list(line: Line, snapshot: IcebergSnapshot, header: Header, path: str, newest: int) -> None:
-    own = (snapshot.id,)
-    version = read_number(header, "format-version")
-    if version is not None:
-        message = f"format-version of the head is {version}, the table's is {newest}"
-        line.require(version <= newest, "version-rule", path, message, own)
-    for key, recorded in (
-        ("snapshot-id", snapshot.id),
-        ("sequence-number", snapshot.sequence_number or None),
-    ):
-        found = read_number(header, key)
-        line.compare(found, recorded, "list-of-snapshot", path, f"{key} of the head", own, "warning")

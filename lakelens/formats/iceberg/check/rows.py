@@ -38,15 +38,11 @@ def list_row_checks(context: TableContext, file: IcebergDataFile) -> Iterator[Ro
     names = {field.id: field.name for field in context.schemas.current_struct.fields}
     yield from _list_orders(context, file, names)
     for column in context.specs.columns(file.spec_id) or ():
-        source = _find_source(context, file, column)
+        spec = context.specs.specs.get(file.spec_id or 0)
+        fields = () if spec is None else spec.fields
+        source = next((field.source_id for field in fields if field.field_id == column.field_id), None)
         if source in names and column.source is not None and column.transform.is_known:
             yield PartitionCheck(file, column, names[source])
-
-
-def _find_source(context: TableContext, file: IcebergDataFile, column: PartitionColumn) -> int | None:
-    spec = context.specs.specs.get(file.spec_id or 0)
-    fields = () if spec is None else spec.fields
-    return next((field.source_id for field in fields if field.field_id == column.field_id), None)
 
 
 def _list_orders(context: TableContext, file: IcebergDataFile, names: dict[int, str]) -> Iterator[OrderCheck]:

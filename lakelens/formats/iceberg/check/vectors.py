@@ -26,6 +26,8 @@ _VECTOR = "deletion-vector-v1"
 
 def compare_vectors(table: IcebergTable, context: TableContext, survey: Survey) -> None:
     """Compare deletion vectors with their entries, and the entries of deletes with the rules of the version."""
+    import numpy as np
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     entries = survey.entries
@@ -36,7 +38,16 @@ def compare_vectors(table: IcebergTable, context: TableContext, survey: Survey) 
     line = survey.ledger.line("deletes", "entries", "Puffin files, one another")
     _compare_entries(table, survey, line, is_vector)
     if is_vector.any():
-        _compare_targets(survey, line, is_vector)
+        # a data file has at most one vector in a snapshot
+        rows = np.flatnonzero(is_vector)
+        targets = survey.entries["referenced_data_path"].take(pa.array(rows)).to_pylist()
+        by_target: dict[str | None, list[int]] = {}
+        for row, target in zip(rows.tolist(), targets, strict=True):
+            by_target.setdefault(target, []).append(row)
+        line.agree(len(by_target))
+        for target, found in by_target.items():
+            if target is not None and len(found) > 1:
+                _compare_rivals(survey, line, target, found)
         _decode(context, survey, line, is_vector)
 
 
@@ -66,22 +77,6 @@ def _compare_entries(table: IcebergTable, survey: Survey, line: Line, is_vector:
             _note(survey, line, row, code, words)
 
 
-def _compare_targets(survey: Survey, line: Line, is_vector: Any) -> None:
-    """A data file has at most one vector in a snapshot."""
-    import numpy as np
-    import pyarrow as pa
-
-    rows = np.flatnonzero(is_vector)
-    targets = survey.entries["referenced_data_path"].take(pa.array(rows)).to_pylist()
-    by_target: dict[str | None, list[int]] = {}
-    for row, target in zip(rows.tolist(), targets, strict=True):
-        by_target.setdefault(target, []).append(row)
-    line.agree(len(by_target))
-    for target, found in by_target.items():
-        if target is not None and len(found) > 1:
-            _compare_rivals(survey, line, target, found)
-
-
 def _compare_rivals(survey: Survey, line: Line, target: str, rows: list[int]) -> None:
     """Vectors of one file: different snapshots may have different ones, one snapshot may not have two."""
     numbers = [survey.entries["number"][row].as_py() for row in rows]
@@ -103,6 +98,8 @@ def _decode(context: TableContext, survey: Survey, line: Line, is_vector: Any) -
     """Each blob is where the entry says, holds as many rows as it says, and the Puffin footer says the same of it."""
     import numpy as np
     import pyarrow as pa
+
+    from lakelens.codecs.bitmaps.deletion_vector import decode_iceberg_dv
 
     rows = np.flatnonzero(is_vector)
     names = (
@@ -129,24 +126,19 @@ def _decode(context: TableContext, survey: Survey, line: Line, is_vector: Any) -
             if path not in blobs:
                 footer = read_puffin_footer(context, one["recorded_path"])
                 blobs[path] = {blob.offset: blob for blob in footer.blobs if blob.type == _VECTOR}
-            count = _count(context, path, one)
+            offset, length = one["content_offset"], one["content_size_in_bytes"]
+            place, size = context.access.find_recorded(one["recorded_path"])
+            if offset < 0 or length < 0 or offset + length > size:
+                message = (
+                    f"a vector of {length:,} bytes at {offset:,}, past the end of a file of {size:,} bytes"
+                )
+                raise LakeError(message, path=place)
+            data = context.access.store.read_range(place, offset, length)
+            count = len(decode_iceberg_dv(data, base=offset, path=path))
         except LakeError as error:
             _note_error(survey, line, row, error)
             continue
         _compare_blob(survey, line, row, one, blobs[path].get(one["content_offset"]), count)
-
-
-def _count(context: TableContext, path: str, one: dict[str, Any]) -> int:
-    """The rows of a vector. Raises `LakeError`."""
-    from lakelens.codecs.bitmaps.deletion_vector import decode_iceberg_dv
-
-    offset, length = one["content_offset"], one["content_size_in_bytes"]
-    place, size = context.access.find_recorded(one["recorded_path"])
-    if offset < 0 or length < 0 or offset + length > size:
-        message = f"a vector of {length:,} bytes at {offset:,}, past the end of a file of {size:,} bytes"
-        raise LakeError(message, path=place)
-    data = context.access.store.read_range(place, offset, length)
-    return len(decode_iceberg_dv(data, base=offset, path=path))
 
 
 def _compare_blob(survey: Survey, line: Line, row: int, one: dict[str, Any], blob: Any, count: int) -> None:

@@ -43,22 +43,19 @@ class IcebergLocator(Locator):
     def locate(self, recorded: str) -> str:
         path = split_location(recorded)[1]
         if not path.startswith("/"):
-            return self._locate_relative(recorded, path)
+            # below the location when it begins with the location itself, else from one of the format's folders on
+            base = self._recorded.lstrip("/")
+            if base and (path == base or path.startswith(base + "/")):
+                return f"{self.root}/{path[len(base) :].lstrip('/')}".rstrip("/")
+            parts = path.split("/")
+            name = posixpath.basename(self.root)
+            for index, part in enumerate(parts[:-1]):
+                if part in FOLDERS and (index == 0 or parts[index - 1] in (name, posixpath.basename(base))):
+                    return "/".join([self.root, *parts[index:]])
+            return f"{self.root}/{path}"
         if self.is_moved or self._lies_below(path.strip("/"), self.place.strip("/")):
             return super().locate(recorded)
         return self.in_store(path)
-
-    def _locate_relative(self, recorded: str, path: str) -> str:
-        """Below the location when it begins with the location itself, else from one of the format's folders on."""
-        base = self._recorded.lstrip("/")
-        if base and (path == base or path.startswith(base + "/")):
-            return f"{self.root}/{path[len(base) :].lstrip('/')}".rstrip("/")
-        parts = path.split("/")
-        name = posixpath.basename(self.root)
-        for index, part in enumerate(parts[:-1]):
-            if part in FOLDERS and (index == 0 or parts[index - 1] in (name, posixpath.basename(base))):
-                return "/".join([self.root, *parts[index:]])
-        return f"{self.root}/{path}"
 
 
 def build_locator(root: str, folder: str, document: Document, scheme: str) -> IcebergLocator:

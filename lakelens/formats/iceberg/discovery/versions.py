@@ -99,10 +99,6 @@ def guess_role(relative_path: str) -> str:
         return "deletion vectors" if "delete" in lower or "/metadata" not in f"/{folder}" else "statistics"
     if _MANIFEST.fullmatch(name) and "metadata" in folder.split("/"):
         return "manifest"
-    return _guess_data_role(lower)
-
-
-def _guess_data_role(lower: str) -> str:
     stem, _, ending = lower.rpartition(".")
     if ending not in ("parquet", "orc", "avro"):
         return "unknown"

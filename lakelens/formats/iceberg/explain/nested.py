@@ -119,7 +119,13 @@ class MetadataHook:
             case (summaries, int(index), bound) if (
                 summaries == names.summaries and bound in names.summary_bounds
             ):
-                return self._explain_summary(record.get(names.spec_id), index)
+                spec_id = record.get(names.spec_id)
+                columns = self._find_spec(spec_id)
+                if columns is None:
+                    return _leave(f"partition spec {spec_id} is not known here")
+                if index >= len(columns):
+                    return _leave(f"partition spec {spec_id} has only {len(columns)} fields")
+                return _explain_partition_value(columns[index])
         return None
 
     @cached_property
@@ -183,14 +189,6 @@ class MetadataHook:
             if column.field_id == number or (number is None and column.name == name):
                 return _explain_partition_value(column)
         return _leave(f"partition spec {self._spec_id} has no field {name}")
-
-    def _explain_summary(self, spec_id: Any, index: int) -> Explainer:
-        columns = self._find_spec(spec_id)
-        if columns is None:
-            return _leave(f"partition spec {spec_id} is not known here")
-        if index >= len(columns):
-            return _leave(f"partition spec {spec_id} has only {len(columns)} fields")
-        return _explain_partition_value(columns[index])
 
     @cached_property
     def _spec_id(self) -> int | None:
@@ -292,7 +290,24 @@ class ManifestColumns:
             return None
         name = _BOUNDS_COLUMNS.get(number)
         if name is not None:
-            return Meaning("bounds, of the column whose id is the key", self._find_bounds(name))
+
+            def find(stored: bytes) -> Callable[[Octets, int, int], Span] | None:
+                # the columns that have a bound with these bytes in some entry
+                import pyarrow as pa
+                import pyarrow.compute as pc
+
+                found: set[int] = set()
+                for keys, values in self._pairs.get(name, ()):
+                    same = keys.filter(pc.equal(values, pa.scalar(stored, values.type)))
+                    found.update(same.unique().to_pylist())
+                columns = sorted(found)
+                if not columns:
+                    return None
+                words = join_words([self._hook.name_column(one) for one in columns], _MOST_NAMED)
+                kinds = {self._hook.find_type(one) for one in columns}
+                return self._hook.explain_value(kinds.pop() if len(kinds) == 1 else None, words)
+
+            return Meaning("bounds, of the column whose id is the key", find)
         if ".partition." in f".{leaf.path}":
             return Meaning(self._hook.describe_partition(number))
         known = ENTRY_FIELDS.get(number) if "." not in leaf.path else FILE_FIELDS.get(number)
@@ -305,28 +320,6 @@ class ManifestColumns:
         more = f": {_CODES[number]}" if number in _CODES else ""
         more = ", inherited where it is null" if number in _INHERITED else more
         return Meaning(f"field {number}, {known}{more}")
-
-    def _find_bounds(self, name: str) -> Callable[[bytes], Callable[[Octets, int, int], Span] | None]:
-        def find(stored: bytes) -> Callable[[Octets, int, int], Span] | None:
-            columns = self._list_columns(name, stored)
-            if not columns:
-                return None
-            words = join_words([self._hook.name_column(one) for one in columns], _MOST_NAMED)
-            kinds = {self._hook.find_type(one) for one in columns}
-            return self._hook.explain_value(kinds.pop() if len(kinds) == 1 else None, words)
-
-        return find
-
-    def _list_columns(self, name: str, stored: bytes) -> list[int]:
-        """The columns that have a bound with these bytes in some entry."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        found: set[int] = set()
-        for keys, values in self._pairs.get(name, ()):
-            same = keys.filter(pc.equal(values, pa.scalar(stored, values.type)))
-            found.update(same.unique().to_pylist())
-        return sorted(found)
 
     @cached_property
     def _pairs(self) -> dict[str, list[tuple[pa.Array, pa.Array]]]:

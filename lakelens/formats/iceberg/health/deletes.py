@@ -48,7 +48,13 @@ def find_reach(figures: FileFigures) -> Reach:
         # where a file has a vector no position delete file reaches it
         deletes = np.where(targeted_vectors > 0, targeted_vectors, held)
         known = np.where(targeted_vectors > 0, rows_of_vectors, rows)
-        deletes += _match_equality(figures, equality)
+        # equality deletes reach the files of their partition, and those of no partition every file
+        divided = np.array([bool(partition.texts) for partition in figures.partitions], np.bool_)
+        is_global = ~divided[figures.partition[equality]] if len(equality) else np.zeros(0, np.bool_)
+        sequence = np.maximum(figures.numbers("sequence_number"), 0)
+        numbers = np.sort(sequence[equality[is_global]])
+        later = len(numbers) - np.searchsorted(numbers, sequence[figures.data], "right")
+        deletes += later + _match_partitions(figures, equality[~is_global], "right")
     by_position = np.r_[positions, vectors]
     return Reach(
         deletes,
@@ -142,18 +148,6 @@ def _number_groups(figures: FileFigures) -> Numbers:
     pairs = (figures.numbers("spec_id") + 1) * len(figures.partitions) + figures.partition
     found: Numbers = np.unique(pairs, return_inverse=True)[1]
     return found
-
-
-def _match_equality(figures: FileFigures, places: Numbers) -> Numbers:
-    """For each data file how many equality deletes reach it: those of its partition, and those of no partition."""
-    import numpy as np
-
-    divided = np.array([bool(partition.texts) for partition in figures.partitions], np.bool_)
-    is_global = ~divided[figures.partition[places]] if len(places) else np.zeros(0, np.bool_)
-    sequence = np.maximum(figures.numbers("sequence_number"), 0)
-    numbers = np.sort(sequence[places[is_global]])
-    later = len(numbers) - np.searchsorted(numbers, sequence[figures.data], "right")
-    return later + _match_partitions(figures, places[~is_global], "right")
 
 
 def _match_partitions(figures: FileFigures, places: Numbers, side: str) -> Numbers:

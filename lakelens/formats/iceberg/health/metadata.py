@@ -78,7 +78,15 @@ def find_expiry(document: Document, refs: Iterable[Ref], age: int, keep: int) ->
         if any(moments[number] < before for number in own - kept):
             keepers.append(f"{ref.type} {ref.name}")
         kept |= own
-        reached |= _list_ancestors(index, ref.snapshot_id, moments) if ref.type == "branch" else own
+        if ref.type == "branch":
+            parent: int | None = ref.snapshot_id
+            ancestors: set[int] = set()
+            while parent is not None and parent in moments and parent not in ancestors:
+                ancestors.add(parent)
+                parent = index.find_parent(parent)
+            reached |= ancestors
+        else:
+            reached |= own
     kept |= {number for number, at in moments.items() if number not in reached and at >= before}
     return Expiry(
         len(moments), len(moments) - len(kept), newest, min(moments.values()), before, tuple(keepers)
@@ -99,14 +107,6 @@ def _keep_branch(
         kept.add(number)
         number = index.find_parent(number)
     return kept
-
-
-def _list_ancestors(index: SnapshotIndex, number: int | None, moments: Mapping[int, int]) -> set[int]:
-    found: set[int] = set()
-    while number is not None and number in moments and number not in found:
-        found.add(number)
-        number = index.find_parent(number)
-    return found
 
 
 def measure_metadata(

@@ -99,7 +99,13 @@ def advise_coarser(rules: IcebergHealth, figures: FileFigures) -> tuple[str, tup
         chosen = figures.data[figures.numbers("spec_id")[figures.data] == spec.id]
         if any(one is None for one in counts) or not len(chosen):
             continue
-        others = _number_others(figures, field.name)
+        # for each partition a number that is the same for those that differ in one field alone
+        known: dict[Any, int] = {}
+        rest = [
+            tuple((key, text) for key, text in partition.texts.items() if key != field.name)
+            for partition in figures.partitions
+        ]
+        others = np.array([known.setdefault(texts, len(known)) for texts in rest], np.int64)
         moments = np.array(counts, np.int64).astype(f"datetime64[{_UNITS[name]}]")
         for coarser in _COARSER[name]:
             units = moments.astype(f"datetime64[{_UNITS[coarser]}]").astype(np.int64)
@@ -137,18 +143,6 @@ def count_units(value: Any) -> int | None:
         return (value - _EPOCH).days
     is_count = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 31
     return value if is_count else None
-
-
-def _number_others(figures: FileFigures, name: str) -> Numbers:
-    """For each partition a number that is the same for those that differ in one field alone."""
-    import numpy as np
-
-    known: dict[Any, int] = {}
-    found = [
-        known.setdefault(tuple((key, text) for key, text in one.texts.items() if key != name), len(known))
-        for one in figures.partitions
-    ]
-    return np.array(found, np.int64)
 
 
 def name_buckets(rules: IcebergHealth, figures: FileFigures) -> tuple[list[str], Numbers] | None:

@@ -42,7 +42,7 @@ from lakelens.formats.iceberg.maintenance.packing import (
 )
 from lakelens.formats.iceberg.maintenance.sizes import Estimate
 from lakelens.model.fileset import FileSet
-from lakelens.model.maintenance import Assumption, Group, Output, Piece, Proposal
+from lakelens.model.maintenance import Assumption, Group, Output, Proposal
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
@@ -109,7 +109,13 @@ class Rewrite:
             return
         lookback = read_number(self.table, _LOOKBACK, 10)
         for name, files in self._divide().values():
-            chosen = [file for file in files if self.limits.is_all or self._is_wanted(file)]
+            chosen = [
+                file
+                for file in files
+                if self.limits.is_all
+                or self.limits.is_odd(file.size_bytes or 0)
+                or self._is_deleted(file) is not None
+            ]
             for group in self.limits.pack(chosen, lambda file: file.size_bytes or 0):
                 why = self._explain(group)
                 if why is not None:
@@ -142,9 +148,6 @@ class Rewrite:
     @cached_property
     def _has_deletes(self) -> bool:
         return self.snapshot is not None and bool(self.snapshot.delete_index)
-
-    def _is_wanted(self, file: IcebergDataFile) -> bool:
-        return self.limits.is_odd(file.size_bytes or 0) or self._is_deleted(file) is not None
 
     def _is_deleted(self, file: IcebergDataFile) -> str | None:
         """Why a file is rewritten for its deletes; None where it is not."""
@@ -226,15 +229,13 @@ class Rewrite:
             reached.update(
                 file.identity for file in left if file.target is None and file.spec_id == self.spec_id
             )
-        return find_dangling(left, reached, self._list_new())
-
-    def _list_new(self) -> set[tuple[Hashable, int]]:
-        """The partitions of the new files, as far as they are known, each with their sequence number."""
+        # the partitions of the new files, as far as they are known, each with their sequence number
         assert self.snapshot is not None
         number = self.snapshot.sequence_number or 0
         if not self.values.get("use_starting_sequence_number", True):
             number = self.table.last_sequence_number + 1
-        return {(partition_key(file), number) for file in self.files if file.spec_id == self.output_spec_id}
+        own = [file for file in self.files if file.spec_id == self.output_spec_id]
+        return find_dangling(left, reached, {(partition_key(file), number) for file in own})
 
     def _list_live(self) -> Iterator[IcebergDataFile]:
         assert self.snapshot is not None
@@ -260,27 +261,30 @@ def plan_data_files(table: IcebergTable, values: Mapping[str, Any]) -> Proposal:
         return Proposal("Nothing changes: the engine fails.", call, refusal=unread, assumptions=assume(table))
     commits = count_commits(len(rewrite.groups), values) + bool(rewrite.dangling)
     files, columns = rewrite.files, rewrite.snapshot
+    replaced = [make_piece(file, "rewritten") for file in rewrite.files]
+    notes = []
+    if rewrite.files:
+        notes.append(
+            "Nothing is deleted: older snapshots keep the files that were rewritten until they expire."
+        )
+    if rewrite.values.get("strategy") == "sort":
+        notes.append("How well sorted values are compressed is not known: sorted files are often smaller.")
     return Proposal(
         changes="The rows do not change." if files else "Nothing is rewritten.",
         call=call,
         reads=FileSet(lambda: files, columns.describe_known_columns) if columns is not None and files else (),
-        replaces=_list_replaced(rewrite),
+        replaces=replaced + [make_piece(file, why) for file, why in (*rewrite.dropped, *rewrite.dangling)],
         writes=_list_outputs(rewrite, commits) if commits else (),
         deletes=list_dropped_documents(table, commits) if commits else (),
         groups=[_describe_group(group) for group in rewrite.groups],
         assumptions=(*assume(table), *_assume_more(rewrite)),
-        notes=_list_notes(rewrite),
+        notes=notes,
     )
 
 
 def _describe_group(group: FileGroup) -> Group:
     outputs = None if group.is_respecified else group.outputs
     return Group(group.name, len(group.files), group.size, group.why, outputs)
-
-
-def _list_replaced(rewrite: Rewrite) -> list[Piece]:
-    replaced = [make_piece(file, "rewritten") for file in rewrite.files]
-    return replaced + [make_piece(file, why) for file, why in (*rewrite.dropped, *rewrite.dangling)]
 
 
 def _list_outputs(rewrite: Rewrite, commits: int) -> list[Output]:
@@ -316,19 +320,15 @@ def _list_outputs(rewrite: Rewrite, commits: int) -> list[Output]:
             )
         )
     held = 0 if snapshot is None else len(snapshot.manifests)
-    manifests = _count_manifests(rewrite)
+    # the manifests of the files that leave the state, which are written again, and one of the new files
+    left = (*rewrite.files, *(file for file, _ in rewrite.dropped), *(file for file, _ in rewrite.dangling))
+    manifests = len({file.manifest for file in left}) + any(group.outputs for group in rewrite.groups)
     outputs.append(
         Output("manifest", manifests, None, True, None, None, 1, None, "changed ones, and those of new files")
     )
     outputs.append(estimate_list(snapshot, held + 1, commits))
     outputs.append(estimate_document(rewrite.table, commits=commits, snapshots=commits))
     return outputs
-
-
-def _count_manifests(rewrite: Rewrite) -> int:
-    """The manifests of the files that leave the state, which are written again, and one of the new files."""
-    left = (*rewrite.files, *(file for file, _ in rewrite.dropped), *(file for file, _ in rewrite.dangling))
-    return len({file.manifest for file in left}) + any(group.outputs for group in rewrite.groups)
 
 
 def _assume_more(rewrite: Rewrite) -> Iterator[Assumption]:
@@ -348,14 +348,3 @@ def _assume_more(rewrite: Rewrite) -> Iterator[Assumption]:
             "where chooses files, not rows: all rows of a file that may hold one that fits are rewritten."
         )
     yield Assumption("The engine runs with its own defaults: one task writes one file.")
-
-
-def _list_notes(rewrite: Rewrite) -> list[str]:
-    notes = []
-    if rewrite.files:
-        notes.append(
-            "Nothing is deleted: older snapshots keep the files that were rewritten until they expire."
-        )
-    if rewrite.values.get("strategy") == "sort":
-        notes.append("How well sorted values are compressed is not known: sorted files are often smaller.")
-    return notes

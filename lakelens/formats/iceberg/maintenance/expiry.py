@@ -279,12 +279,20 @@ def plan_orphans(table: IcebergTable, values: Mapping[str, Any]) -> Proposal:
             "Nothing changes: the engine refuses.", call, refusal=refusal, assumptions=assume(table)
         )
     below = values.get("location")
+    notes = []
+    if table.relocation.is_moved:
+        notes.append(
+            "Recorded locations are not where the table is now. An engine that were called on this copy would take every "
+            "file for an orphan: call it where the table is recorded."
+        )
+    if values.get("dry_run"):
+        notes.append("With dry_run => true the engine only lists these files.")
     return Proposal(
         changes="No snapshot changes, and no commit is made.",
         call=call,
         orphans=OrphanRule(before, None if below is None else _find_place(table, below)),
         assumptions=(*assume(table, commits=False), *_assume_listing(table, before, mode)),
-        notes=_list_orphan_notes(table, values),
+        notes=notes,
     )
 
 
@@ -367,15 +375,3 @@ def _assume_listing(table: IcebergTable, before: datetime, mode: str) -> Iterato
             "and are not among these.",
             is_known=False,
         )
-
-
-def _list_orphan_notes(table: IcebergTable, values: Mapping[str, Any]) -> list[str]:
-    notes = []
-    if table.relocation.is_moved:
-        notes.append(
-            "Recorded locations are not where the table is now. An engine that were called on this copy would take every "
-            "file for an orphan: call it where the table is recorded."
-        )
-    if values.get("dry_run"):
-        notes.append("With dry_run => true the engine only lists these files.")
-    return notes

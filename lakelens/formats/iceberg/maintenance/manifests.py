@@ -73,6 +73,11 @@ def plan_manifests(table: IcebergTable, values: Mapping[str, Any]) -> Proposal:
     target = read_number(table, _TARGET, 8 << 20)
     groups = [group for content in ("data", "deletes") if (group := _plan_content(chosen, content, target))]
     manifests = [one for group in groups for one in group.manifests]
+    notes = []
+    if groups:
+        notes.append("Nothing is deleted: older snapshots keep these manifests until they expire.")
+    if len(table.specs) > 1:
+        notes.append(f"Only manifests of partition spec {spec_id} are rewritten.")
     return Proposal(
         changes="The data does not change, nor which files hold it." if groups else "Nothing is rewritten.",
         call=call,
@@ -82,7 +87,11 @@ def plan_manifests(table: IcebergTable, values: Mapping[str, Any]) -> Proposal:
         deletes=list_dropped_documents(table) if groups else (),
         groups=[
             Group(
-                group.content, len(group.manifests), _measure(group.manifests), _explain(group), group.outputs
+                group.content,
+                len(group.manifests),
+                _measure(group.manifests),
+                f"{len(group.manifests):,} would be {group.outputs:,}",
+                group.outputs,
             )
             for group in groups
         ],
@@ -90,7 +99,7 @@ def plan_manifests(table: IcebergTable, values: Mapping[str, Any]) -> Proposal:
             *assume(table),
             *([Assumption("Every manifest can be read: they were not opened.")] if groups else []),
         ),
-        notes=_list_notes(table, groups, spec_id),
+        notes=notes,
     )
 
 
@@ -118,10 +127,6 @@ def _make_piece(manifest: IcebergManifest) -> Piece:
     return Piece(manifest.path, "manifest", manifest.manifest_length, why)
 
 
-def _explain(group: ManifestGroup) -> str:
-    return f"{len(group.manifests):,} would be {group.outputs:,}"
-
-
 def _list_outputs(
     table: IcebergTable, snapshot: IcebergSnapshot | None, groups: Sequence[ManifestGroup], held: int
 ) -> list[Output]:
@@ -139,12 +144,3 @@ def _list_outputs(
     outputs.append(estimate_list(snapshot, left))
     outputs.append(estimate_document(table, snapshots=1))
     return outputs
-
-
-def _list_notes(table: IcebergTable, groups: Sequence[ManifestGroup], spec_id: int) -> list[str]:
-    notes = []
-    if groups:
-        notes.append("Nothing is deleted: older snapshots keep these manifests until they expire.")
-    if len(table.specs) > 1:
-        notes.append(f"Only manifests of partition spec {spec_id} are rewritten.")
-    return notes

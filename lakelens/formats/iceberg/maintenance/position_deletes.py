@@ -146,6 +146,16 @@ def plan_position_deletes(table: IcebergTable, values: Mapping[str, Any]) -> Pro
         return Proposal("Nothing changes: the engine fails.", call, refusal=unread, assumptions=assume(table))
     commits = count_commits(len(rewrite.groups), values)
     files, snapshot = rewrite.files, rewrite.snapshot
+    notes = []
+    if rewrite.files:
+        notes.append(
+            "Nothing is deleted: older snapshots keep the files that were rewritten until they expire."
+        )
+        notes.append("Deletes of rows whose data file is gone are left out.")
+    elif rewrite.becomes_vectors:
+        notes.append(
+            "Format version 3: vectors are not rewritten; only position delete files of version 2 would be."
+        )
     return Proposal(
         changes="The rows do not change." if files else "Nothing is rewritten.",
         call=call,
@@ -162,7 +172,7 @@ def plan_position_deletes(table: IcebergTable, values: Mapping[str, Any]) -> Pro
             Group(name, len(found), sum(map(measure, found)), why) for name, found, why in rewrite.groups
         ],
         assumptions=(*assume(table), *_assume_more(rewrite)),
-        notes=_list_notes(rewrite),
+        notes=notes,
     )
 
 
@@ -202,17 +212,3 @@ def _assume_more(rewrite: DeleteRewrite) -> Iterator[Assumption]:
     if rewrite.files and not rewrite.is_certain:
         words = "Which data files the deletes are for is in the delete files, which were not read: fewer may come out."
         yield Assumption(words, is_known=False)
-
-
-def _list_notes(rewrite: DeleteRewrite) -> list[str]:
-    notes = []
-    if rewrite.files:
-        notes.append(
-            "Nothing is deleted: older snapshots keep the files that were rewritten until they expire."
-        )
-        notes.append("Deletes of rows whose data file is gone are left out.")
-    elif rewrite.becomes_vectors:
-        notes.append(
-            "Format version 3: vectors are not rewritten; only position delete files of version 2 would be."
-        )
-    return notes

@@ -132,19 +132,6 @@ def move_branch(table: IcebergTable, call: str, branch: str, number: int) -> Pro
     for one, moment in moments.items():
         by = kept_by.get(one, "")
         fates.append(Fate(f"snapshot {one}", "" if by else loose, by or "no ref", one, to_time(moment)))
-    return Proposal(
-        changes=_describe_change(branch, before, number, moments),
-        call=call,
-        kept=fates,
-        writes=(estimate_document(table),),
-        deletes=list_dropped_documents(table),
-        assumptions=assume(table),
-        notes=["Nothing is deleted: every snapshot can still be read by its id."],
-        becomes=str(number) if branch == _MAIN else None,
-    )
-
-
-def _describe_change(branch: str, before: int | None, number: int, moments: Mapping[int, int]) -> str:
     to = f"snapshot {number} of {format_time(moments[number])}" if number in moments else f"snapshot {number}"
     what = (
         "Readers of the table see"
@@ -153,7 +140,16 @@ def _describe_change(branch: str, before: int | None, number: int, moments: Mapp
         if before is None
         else f"Readers of the branch {branch} see"
     )
-    return f"{what} {to}" + ("." if before is None else f", and no longer {before}.")
+    return Proposal(
+        changes=f"{what} {to}" + ("." if before is None else f", and no longer {before}."),
+        call=call,
+        kept=fates,
+        writes=(estimate_document(table),),
+        deletes=list_dropped_documents(table),
+        assumptions=assume(table),
+        notes=["Nothing is deleted: every snapshot can still be read by its id."],
+        becomes=str(number) if branch == _MAIN else None,
+    )
 
 
 # What `cherrypick_snapshot` would do.
@@ -283,38 +279,34 @@ def plan_pick(table: IcebergTable, values: Mapping[str, Any]) -> Proposal:
         return move_branch(table, call, "main", number)
     added = pick.added
     rows = sum(file.record_count or 0 for file in added)
+    current = None if pick.current is None else pick.table.find_by_id(pick.current)
+    changed = {file.file_path for file in pick.removed}
+    held = 0 if current is None else len(current.manifests)
+    size = estimate_manifests(pick.manifests, 1)
+    most = None if changed else 1
     return Proposal(
         changes=f"Readers of the table see {len(added):,} more files with {rows:,} rows"
         + (f", and {len(pick.removed):,} files fewer." if pick.removed else "."),
         call=call,
         reads=FileSet(lambda: added, picked.describe_known_columns) if added else (),
         replaces=[make_piece(file, f"snapshot {number} removed it") for file in pick.removed],
-        writes=_list_outputs(pick),
+        writes=[
+            Output(
+                "manifest",
+                1,
+                size.size,
+                True,
+                size.least,
+                None if changed else size.most,
+                1,
+                most,
+                "of the picked files",
+            ),
+            estimate_list(current, held + 1),
+            estimate_document(pick.table, snapshots=1),
+        ],
         deletes=list_dropped_documents(table),
         assumptions=assume(table),
         notes=["No data file is written again: the new snapshot names those of the one that is picked."],
         becomes="a new snapshot",
     )
-
-
-def _list_outputs(pick: Pick) -> list[Output]:
-    current = None if pick.current is None else pick.table.find_by_id(pick.current)
-    changed = {file.file_path for file in pick.removed}
-    held = 0 if current is None else len(current.manifests)
-    size = estimate_manifests(pick.manifests, 1)
-    most = None if changed else 1
-    return [
-        Output(
-            "manifest",
-            1,
-            size.size,
-            True,
-            size.least,
-            None if changed else size.most,
-            1,
-            most,
-            "of the picked files",
-        ),
-        estimate_list(current, held + 1),
-        estimate_document(pick.table, snapshots=1),
-    ]

@@ -411,7 +411,9 @@ class CommittedDocuments:
                 document = self._kept.get(path, lambda path=path: self._read(path))  # type: ignore[misc]
             except LakeError:
                 continue  # it was cleaned up, or is damaged: the snapshots' own objects are left
-            if _holds(document, snapshot_id):
+            snapshots = document.get("snapshots")
+            found = snapshots if isinstance(snapshots, list) else []
+            if any(isinstance(one, dict) and one.get("snapshot-id") == snapshot_id for one in found):
                 return path, document
         return None
 
@@ -437,9 +439,3 @@ class CommittedDocuments:
     def _read(self, path: str) -> dict[str, Any]:
         read = decode_json(self._access.store.read(path), path)
         return read if isinstance(read, dict) else {}
-
-
-def _holds(document: dict[str, Any], snapshot_id: int) -> bool:
-    snapshots = document.get("snapshots")
-    found = snapshots if isinstance(snapshots, list) else []
-    return any(isinstance(one, dict) and one.get("snapshot-id") == snapshot_id for one in found)

@@ -43,11 +43,16 @@ def format_items(place: Place, items: Sequence[Any], document: Any) -> str:
         return ""
     name, key = place
     if name == "refs" and isinstance(key, str):
-        return _format_ref(items[0])
+        ref = items[0]
+        return f"{ref.get('type', 'ref')} at {ref.get('snapshot-id')}"
     if not isinstance(key, int):
         return ""
     if name == "schemas":
-        return _format_schemas(items)
+        words = _format_ids("schema", [schema.get("schema-id") for schema in items])
+        fields = items[0].get("fields")
+        if len(items) > 1 or not isinstance(fields, list):
+            return words
+        return f"{words}: {len(fields):,} column{'' if len(fields) == 1 else 's'}"
     if name == "partition-specs":
         return _format_specs(items, known)
     if name == "sort-orders":
@@ -64,18 +69,6 @@ def _format_field(field: Mapping[str, Any], document: Mapping[str, Any]) -> str:
     kind = field.get("type")
     word = kind.get("type") if isinstance(kind, Mapping) else kind
     return f"{field.get('name')} {word} (id {field.get('id')})"
-
-
-def _format_ref(ref: Mapping[str, Any]) -> str:
-    return f"{ref.get('type', 'ref')} at {ref.get('snapshot-id')}"
-
-
-def _format_schemas(schemas: Sequence[Mapping[str, Any]]) -> str:
-    words = _format_ids("schema", [schema.get("schema-id") for schema in schemas])
-    fields = schemas[0].get("fields")
-    if len(schemas) > 1 or not isinstance(fields, list):
-        return words
-    return f"{words}: {len(fields):,} column{'' if len(fields) == 1 else 's'}"
 
 
 def _format_ids(noun: str, ids: Sequence[Any]) -> str:

@@ -197,15 +197,13 @@ class LongList(Sequence[T], Generic[T]):
         try:
             return self._decoder.decode(stored)
         except msgspec.ValidationError:
-            return self._repair(stored, f"{self._place}[{index}]", repaired)
-
-    def _repair(self, stored: Raw, place: str, repaired: list[str]) -> T:
-        value, places = repair_numbers(msgspec.json.decode(stored), self._integer_keys, place)
-        repaired += places
-        try:
-            return msgspec.convert(value, self._kind)
-        except msgspec.ValidationError as error:
-            raise move_error(error, place) from None
+            place = f"{self._place}[{index}]"
+            value, places = repair_numbers(msgspec.json.decode(stored), self._integer_keys, place)
+            repaired += places
+            try:
+                return msgspec.convert(value, self._kind)
+            except msgspec.ValidationError as error:
+                raise move_error(error, place) from None
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -37,6 +37,8 @@ _LOGICAL_WORDS = """map decimal uuid date time-millis time-micros timestamp-mill
 local-timestamp-millis local-timestamp-micros local-timestamp-nanos"""
 _LOGICAL = frozenset(_LOGICAL_WORDS.split())
 _IDS = {"manifest": MANIFEST_FIELDS, "entry": ENTRY_FIELDS, "file": FILE_FIELDS, "summary": SUMMARY_FIELDS}
+# what the record of a field has inside
+_INNER = {"data_file": "file", "partition": "partition", "partitions": "summary"}
 _OLD = {f"{word}_data_files_count": f"{word}_files_count" for word in ("added", "existing", "deleted")}
 
 
@@ -97,7 +99,7 @@ class SchemaWriter:
             if field.get("default", 0) is None:
                 new["default"] = None
             new["name"] = self._partition.get(stored, "x") if kind == "partition" else stored
-            new["type"] = self.write(field.get("type"), _find_inner(names.get(stored, "")))
+            new["type"] = self.write(field.get("type"), _INNER.get(names.get(stored, ""), ""))
             made.append(new)
         return made
 
@@ -105,10 +107,6 @@ class SchemaWriter:
         if _NAME.fullmatch(name):
             return name
         return self._named.setdefault(name, f"n{len(self._named) + 1}")
-
-
-def _find_inner(name: str) -> str:
-    return {"data_file": "file", "partition": "partition", "partitions": "summary"}.get(name, "")
 
 
 #: every name that the specification gives a field of a manifest or a manifest list, now or before

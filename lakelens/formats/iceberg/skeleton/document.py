@@ -130,7 +130,11 @@ def redact_summary(summary: Mapping[str, Any], redaction: Redaction) -> dict[str
         if redaction.keeps_properties and not key.startswith("partitions."):
             made[key] = value
         elif key.startswith("partitions."):
-            made[f"partitions.{redaction.names.word('partition-', key)}"] = _keep_figures(value)
+            # the figures of a partition: `added-data-files=1,added-records=7`
+            pairs = [pair.partition("=") for pair in str(value).split(",")]
+            made[f"partitions.{redaction.names.word('partition-', key)}"] = ",".join(
+                f"{key}={number}" for key, _, number in pairs if key in SUMMARY and number.isdecimal()
+            )
         elif key in ("engine-version", "iceberg-version"):
             pattern = _VERSION if key == "engine-version" else _LIBRARY
             kept = isinstance(value, str) and pattern.fullmatch(value)
@@ -141,12 +145,6 @@ def redact_summary(summary: Mapping[str, Any], redaction: Redaction) -> dict[str
             new = redaction.names.word("entry-", key)
             made[new] = redaction.names.word("value-", str(value))
     return made
-
-
-def _keep_figures(value: Any) -> str:
-    """The figures of a partition: `added-data-files=1,added-records=7`."""
-    pairs = [pair.partition("=") for pair in str(value).split(",")]
-    return ",".join(f"{key}={number}" for key, _, number in pairs if key in SUMMARY and number.isdecimal())
 
 
 def _value(value: Any, redaction: Redaction) -> Any:

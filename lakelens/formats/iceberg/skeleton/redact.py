@@ -219,7 +219,13 @@ class _Redactor:
     def run(self) -> IcebergBones:
         lists = read_files(self._context, self._list_recorded())
         walks = {name: ListWalk(one.record) for name, one in lists.items()}
-        named = self._list_inline()
+        # the manifests that snapshots of version 1 name themselves
+        named = [
+            str(path)
+            for one in self._list_snapshots()
+            if not isinstance(one.get("manifest-list"), str)
+            for path in one.get("manifests") or ()
+        ]
         named += [
             path
             for name, one in lists.items()
@@ -231,7 +237,10 @@ class _Redactor:
         self._book.publish(structs)
         self._redaction.check_kept(self._redaction.columns)
         pen = NotingPen(self._book)
-        self._walk_all(lists, walks, manifests, pen)
+        for name, one in lists.items():
+            self._walk_list(one, walks[name], pen)
+        for one in track(manifests.values(), "manifests", len(manifests)):
+            self._walk_manifest(one, pen)
         for schema in [*(self._raw.get("schemas") or ()), self._raw.get("schema")]:
             for field in _walk_fields(schema):
                 for key in ("initial-default", "write-default"):
@@ -251,15 +260,6 @@ class _Redactor:
     def _list_recorded(self) -> list[str]:
         found = (one.get("manifest-list") for one in self._list_snapshots())
         return [path for path in found if isinstance(path, str)]
-
-    def _list_inline(self) -> list[str]:
-        """The manifests that snapshots of version 1 name themselves."""
-        return [
-            str(path)
-            for one in self._list_snapshots()
-            if not isinstance(one.get("manifest-list"), str)
-            for path in one.get("manifests") or ()
-        ]
 
     def _learn(self, manifests: Mapping[str, StoredFile]) -> list[IcebergType]:
         """Columns, specs and original names, of the document and of the headers of manifests."""
@@ -306,26 +306,12 @@ class _Redactor:
     def _map_field(self, field: tuple[int, int | None, str, str]) -> PartitionMap:
         return PartitionMap(self._book, field[0], field[1], field[3])
 
-    def _list_maps(self, spec_id: Any) -> list[PartitionMap]:
-        return [self._map_field(field) for field in self._specs.get(spec_id or 0, ())]
-
-    def _walk_all(
-        self,
-        lists: Mapping[str, StoredFile],
-        walks: Mapping[str, ListWalk],
-        manifests: Mapping[str, StoredFile],
-        pen: Pen,
-    ) -> None:
-        for name, one in lists.items():
-            self._walk_list(one, walks[name], pen)
-        for one in track(manifests.values(), "manifests", len(manifests)):
-            self._walk_manifest(one, pen)
-
     def _walk_list(self, one: StoredFile, walk: ListWalk, pen: Pen) -> list[dict[str, Any]]:
-        return [
-            walk.write(line, self._list_maps(walk.find(line, "partition_spec_id")), pen)
-            for line in one.records
-        ]
+        written = []
+        for line in one.records:
+            fields = self._specs.get(walk.find(line, "partition_spec_id") or 0, ())
+            written.append(walk.write(line, [self._map_field(field) for field in fields], pen))
+        return written
 
     def _walk_manifest(self, one: StoredFile, pen: Pen) -> list[dict[str, Any]]:
         walk = EntryWalk(one.record, self._name_partition(one))
@@ -361,7 +347,14 @@ class _Redactor:
         made_lists: dict[str, AvroDocument] = {}
         made_manifests: dict[str, AvroDocument] = {}
         lengths: dict[str, int] = {}  # what a manifest's recorded length differs by from its real one
-        recorded_lengths = _find_lengths(lists, walks)
+        # the length that the first line of each manifest records
+        recorded_lengths: dict[str, int] = {}
+        for recorded, listed in lists.items():
+            walk = walks[recorded]
+            for line in listed.records:
+                path, length = walk.find(line, "manifest_path"), walk.find(line, "manifest_length")
+                if isinstance(path, str) and isinstance(length, int):
+                    recorded_lengths.setdefault(path, length)
         blanks: dict[str, int] = {}
         for recorded, one in lists.items():
             name = self._places.metadata[recorded]
@@ -398,24 +391,6 @@ class _Redactor:
             blanks[name] = one.size
             return False
         return True
-
-
-def _find_lengths(lists: Mapping[str, StoredFile], walks: Mapping[str, ListWalk]) -> dict[str, int]:
-    """The length that the first line of each manifest records."""
-    found: dict[str, int] = {}
-    for line, walk in _walk_lines(lists, walks):
-        path, length = walk.find(line, "manifest_path"), walk.find(line, "manifest_length")
-        if isinstance(path, str) and isinstance(length, int):
-            found.setdefault(path, length)
-    return found
-
-
-def _walk_lines(
-    lists: Mapping[str, StoredFile], walks: Mapping[str, ListWalk]
-) -> Iterator[tuple[dict[str, Any], ListWalk]]:
-    for name, one in lists.items():
-        for line in one.records:
-            yield line, walks[name]
 
 
 def _walk_fields(schema: Any) -> Iterator[Mapping[str, Any]]:

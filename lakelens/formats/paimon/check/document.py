@@ -28,23 +28,7 @@ _KINDS = ("APPEND", "COMPACT", "OVERWRITE", "ANALYZE")
 def compare_document(table: PaimonTable, survey: Survey, tallies: Sequence[Tally]) -> None:
     """Compare snapshots, schemas, tags and hints with each other."""
     line = survey.ledger.line("chain, refs, hint, ids", "snapshots, schemas, tags, hints", "one another")
-    _compare_schemas(table, line)
-    _compare_snapshots(table, survey, line)
-    _compare_chain(survey, line, tallies)
-    _compare_consumers(table, line)
-    _count_opened(table, line)
-
-
-def _count_opened(table: PaimonTable, line: Line) -> None:
-    """What opening the table compared: hints with the listing, ids with each other."""
-    wrong = sum(found.code in _OPENED and found.severity != "note" for found in table.findings)
-    looked = len(table.pointer.hints) + len(table.pointer.ids)
-    line.compared += max(looked, wrong)
-    line.differing += wrong
-
-
-def _compare_schemas(table: PaimonTable, line: Line) -> None:
-    """Ids of schemas follow each other, names and ids of columns stand once, the highest id is no lower than any."""
+    # ids of schemas follow each other, names and ids of columns stand once, the highest id is no lower than any
     for name in _list_branches(table):
         branch = table.branch(name)
         schemas = [one for one in branch.schemas if isinstance(one, PaimonSchema) and one.id is not None]
@@ -56,6 +40,14 @@ def _compare_schemas(table: PaimonTable, line: Line) -> None:
             line.require(follows, "schema-gap", one.path or "", message, (), "warning")
         for schema in schemas:
             _compare_schema(schema, line)
+    _compare_snapshots(table, survey, line)
+    _compare_chain(survey, line, tallies)
+    _compare_consumers(table, line)
+    # what opening the table compared: hints with the listing, ids with each other
+    wrong = sum(found.code in _OPENED and found.severity != "note" for found in table.findings)
+    looked = len(table.pointer.hints) + len(table.pointer.ids)
+    line.compared += max(looked, wrong)
+    line.differing += wrong
 
 
 def _compare_schema(schema: PaimonSchema, line: Line) -> None:

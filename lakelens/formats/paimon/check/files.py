@@ -36,8 +36,12 @@ def compare_files(table: PaimonTable, survey: Survey) -> None:
     _compare_row_ids(survey)
     if table.primary_keys:
         line = survey.ledger.line("key ranges", "entries", "files of the same level")
-        for state in _list_newest(table, survey):
-            _compare_runs(survey, line, state)
+        # the newest state of every branch, and what tags keep
+        newest = [table.branch(ref.name).current for ref in table.refs.branches]
+        for state in survey.states:
+            is_kept = any(state.snapshot is snapshot for snapshot in newest) or "tag " in state.name
+            if is_kept and survey.is_whole(state) and isinstance(state.snapshot, PaimonSnapshot):
+                _compare_runs(survey, line, state)
 
 
 def _compare_entries(table: PaimonTable, survey: Survey) -> None:
@@ -67,7 +71,10 @@ def _compare_entries(table: PaimonTable, survey: Survey) -> None:
     line.agree(len(rules) * int(live.sum()))
     for code, wrong, words in rules:
         for row in np.flatnonzero(wrong).tolist():
-            _note(survey, line, row, code, words)
+            name = survey.entries["path"][row].as_py().rpartition("/")[2]
+            line.compared -= 1
+            message = f"{survey.describe_entry(row)} ({name}) {words}"
+            line.differ("error", code, survey.manifest_of(row).path, message, survey.snapshots_of(row))
 
 
 def _compare_row_ids(survey: Survey) -> None:
@@ -88,18 +95,6 @@ def _compare_row_ids(survey: Survey) -> None:
         highest = max((int(ends[starts[n] : starts[n + 1]].max(initial=0)) for n in numbers), default=0)
         message = f"{state.name}: a file has row ids up to {highest:,}, nextRowId is {following:,}"
         line.require(highest <= following, "row-ids", state.snapshot.path or "", message, state.ids)
-
-
-def _list_newest(table: PaimonTable, survey: Survey) -> list[State]:
-    """The newest state of every branch, and what tags keep."""
-    newest = [table.branch(ref.name).current for ref in table.refs.branches]
-    return [
-        state
-        for state in survey.states
-        if survey.is_whole(state)
-        and (any(state.snapshot is one for one in newest) or "tag " in state.name)
-        and isinstance(state.snapshot, PaimonSnapshot)
-    ]
 
 
 def _compare_runs(survey: Survey, line: Line, state: State) -> None:
@@ -151,13 +146,6 @@ def _is_below(high: tuple[Any, ...], low: tuple[Any, ...]) -> bool:
 
 def _format_key(key: dict[str, Any]) -> str:
     return ", ".join(f"{name} {str(value)[:40]}" for name, value in key.items())
-
-
-def _note(survey: Survey, line: Line, row: int, code: str, words: str) -> None:
-    name = survey.entries["path"][row].as_py().rpartition("/")[2]
-    line.compared -= 1
-    message = f"{survey.describe_entry(row)} ({name}) {words}"
-    line.differ("error", code, survey.manifest_of(row).path, message, survey.snapshots_of(row))
 
 
 # What Paimon records of a file's rows beside statistics: keys and their order, sequence numbers, deletes among the rows.

@@ -283,6 +283,7 @@ def plan_compaction(table: Table, values: Mapping[str, Any]) -> Proposal:
         assumptions.append(
             Assumption("One pick: a writer that waits for it picks again, from what is there then.")
         )
+    why = "compactions take no snapshot away"
     return Proposal(
         changes,
         call,
@@ -290,7 +291,13 @@ def plan_compaction(table: Table, values: Mapping[str, Any]) -> Proposal:
         reads=tuple(done.reads),
         replaces=(*done.replaces, *list({piece.path: piece for piece in compactor.done.index}.values())),
         writes=tuple(_list_outputs(compactor)),
-        kept=(*_list_kept(branch), *list_others(branch, frozenset())),
+        kept=(
+            *(
+                describe_fate(branch, branch.find_numbered(number), number, why)
+                for number in branch.pointer.ids
+            ),
+            *list_others(branch, frozenset()),
+        ),
         groups=tuple(done.groups),
         assumptions=assumptions,
         notes=(
@@ -308,11 +315,6 @@ def _find_rescaled(branch: PaimonTable, files: Sequence[PaimonDataFile]) -> str 
             where = str(file.partition) or "the table"
             return f"{where} has files of {file.total_buckets} buckets, the option says {number}: INSERT OVERWRITE first"
     return None
-
-
-def _list_kept(branch: PaimonTable) -> Iterable[Any]:
-    why = "compactions take no snapshot away"
-    return (describe_fate(branch, branch.find_numbered(number), number, why) for number in branch.pointer.ids)
 
 
 def _list_outputs(compactor: Compactor) -> Iterable[Output]:

@@ -38,7 +38,6 @@ from lakelens.model.maintenance import Assumption, Option, Piece, Procedure, Pro
 if TYPE_CHECKING:
     from lakelens.formats.paimon.snapshot import PaimonSnapshot
     from lakelens.formats.paimon.table import PaimonTable
-    from lakelens.model.stats import Partition
     from lakelens.model.table import Table
 
 
@@ -155,7 +154,10 @@ def plan_expiry(table: Table, values: Mapping[str, Any]) -> Proposal:
     strategy = values.get("expire_strategy") or options.get("partition.expiration-strategy", _STRATEGIES[0])
     if strategy not in _STRATEGIES:
         raise LakeError(f"option expire_strategy: {strategy} is not known", hint=", ".join(_STRATEGIES))
-    call = write_call("expire_partitions", _list_arguments(branch, values, span))
+    seconds = int(span.total_seconds())
+    text = f"{seconds // 86_400} d" if seconds and not seconds % 86_400 else f"{seconds} s"
+    own = {name: values.get(name) for name in ("timestamp_formatter", "timestamp_pattern", "expire_strategy")}
+    call = write_call("expire_partitions", {"table": name_table(branch), "expiration_time": text, **own})
     assumptions = [
         Assumption(f"No commit happens in between; this was planned on snapshot {branch.pointer.latest}."),
         describe_engine(is_new),
@@ -181,13 +183,6 @@ def _go_back(now: datetime, span: timedelta) -> datetime:
         return now - span
     except OverflowError:
         return datetime.min
-
-
-def _list_arguments(branch: PaimonTable, values: Mapping[str, Any], span: Any) -> dict[str, Any]:
-    seconds = int(span.total_seconds())
-    text = f"{seconds // 86_400} d" if seconds and not seconds % 86_400 else f"{seconds} s"
-    own = {name: values.get(name) for name in ("timestamp_formatter", "timestamp_pattern", "expire_strategy")}
-    return {"table": name_table(branch), "expiration_time": text, **own}
 
 
 class _Finder:
@@ -216,7 +211,13 @@ class _Finder:
         expired = {}
         unread = []
         for stored, partition in partitions.items():
-            moment = extract_time(self._write(partition), self._pattern, self._formatter)
+            columns = self._branch.context.partitions.columns
+            texts = {c.name: format_value(partition.get(c.name), c.type, legacy=True) for c in columns}
+            moment = extract_time(
+                {name: "null" if text is None else text for name, text in texts.items()},
+                self._pattern,
+                self._formatter,
+            )
             if moment is None:
                 unread.append(str(partition))
             elif moment < self._before:
@@ -227,11 +228,6 @@ class _Finder:
             )
             self.notes.append(f"{which} no time by the values: the engine leaves what it cannot read.")
         return expired
-
-    def _write(self, partition: Partition) -> dict[str, str]:
-        columns = self._branch.context.partitions.columns
-        texts = {c.name: format_value(partition.get(c.name), c.type, legacy=True) for c in columns}
-        return {name: "null" if text is None else text for name, text in texts.items()}
 
     def _find_updates(self) -> dict[bytes, datetime]:
         """The newest creation time of each partition, of all entries: those that delete a file have it too."""

@@ -159,7 +159,8 @@ def plan_expiry(table: Table, values: Mapping[str, Any]) -> Proposal:
     """What `expire_snapshots` would do."""
     branch = require_paimon(table)
     is_new = is_new_engine(branch, values)
-    call = write_call("expire_snapshots", {"table": name_table(branch), **_list_arguments(values)})
+    own = {name: values.get(name) for name in ("retain_max", "retain_min", "older_than", "max_deletes")}
+    call = write_call("expire_snapshots", {"table": name_table(branch), **own})
     assumptions = [
         Assumption(f"No commit happens in between; this was planned on snapshot {branch.pointer.latest}."),
         describe_engine(is_new),
@@ -169,7 +170,11 @@ def plan_expiry(table: Table, values: Mapping[str, Any]) -> Proposal:
     changes = "The current data does not change."
     try:
         chosen = choose_range(branch, values, is_new)
-        tags = _read_tags(branch)
+        unread = [name for name in branch.tag_names if name not in branch.tags]
+        if unread:
+            path = branch.context.layout.document("tag", unread[0])
+            raise LakeError(f"tag {unread[0]} cannot be read: the engine fails", path=path)
+        tags = list_tagged(branch)
     except LakeError as error:
         return Proposal(
             changes,
@@ -201,19 +206,6 @@ def plan_expiry(table: Table, values: Mapping[str, Any]) -> Proposal:
         frees="states",
         dangers=warn_of_others(branch, deletion),
     )
-
-
-def _list_arguments(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: values.get(name) for name in ("retain_max", "retain_min", "older_than", "max_deletes")}
-
-
-def _read_tags(branch: PaimonTable) -> list[PaimonSnapshot]:
-    """The states of the tags. Raises `LakeError` where one of them cannot be read."""
-    unread = [name for name in branch.tag_names if name not in branch.tags]
-    if unread:
-        path = branch.context.layout.document("tag", unread[0])
-        raise LakeError(f"tag {unread[0]} cannot be read: the engine fails", path=path)
-    return list_tagged(branch)
 
 
 def _list_kept(branch: PaimonTable, chosen: Range) -> list[Fate]:
@@ -505,9 +497,6 @@ class _Searcher:
             return None if is_own else f"it is no {home[0]} by its name"
         if len(parts) == 2 and parts[0] in _SHARED:
             return None if name in used else "no state names it"
-        return self._judge_data(path, name, used)
-
-    def _judge_data(self, path: str, name: str, used: set[str]) -> str | None:
         folders = path.removeprefix(self._base).split("/")[:-1] if path.startswith(self._base) else []
         for level, folder in enumerate(folders[: self._depth]):
             if "=" not in folder:

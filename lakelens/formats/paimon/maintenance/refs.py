@@ -88,9 +88,6 @@ class TagCleaner:
                 )
                 return
             neighbours.append(first)
-        self._drop_files(tag, neighbours)
-
-    def _drop_files(self, tag: PaimonSnapshot, neighbours: Sequence[PaimonSnapshot]) -> None:
         deletion = self.deletion
         try:
             kept = {path for state in neighbours for path in deletion.list_live(state)}
@@ -289,7 +286,14 @@ def plan_rollback(table: Table, values: Mapping[str, Any]) -> Proposal:
     later = {name: tag for name, tag in branch.tags.items() if tag.id > target.id}
     changelogs = [number for number in branch.changelog_numbers if number > target.id]
     deletion = Deletion(branch)
-    notes = _take_documents(deletion, undone, later, changelogs)
+    for number in undone:
+        deletion.drop_document("snapshot", number, "committed later")
+    for name in later:
+        deletion.drop_document("tag", name, "of a later snapshot")
+    for number in changelogs:
+        deletion.drop_document("changelog", number, "of a later snapshot")
+    unread = [number for number in undone if deletion.branch.find_numbered(number) is None]
+    notes = [f"Snapshot {number} cannot be read: the engine fails before it is done." for number in unread]
     dangers: list[str] = []
     if not is_new:
         notes += _take_files(deletion, target, undone, later, changelogs)
@@ -307,11 +311,23 @@ def plan_rollback(table: Table, values: Mapping[str, Any]) -> Proposal:
         size = len(branch.context.store.read(target.path)) if target.path else None
         note = f"snapshot {target.id} again, of the tag"
         writes += [write_one("snapshot", size, note, is_estimated=is_new), write_hint("EARLIEST", target.id)]
+    home = name_home(branch)
+    lost = [
+        describe_fate(branch, branch.find_numbered(number), number, "committed later") for number in undone
+    ]
+    lost += [
+        Fate(f"{home}tag {name}", "of a later snapshot", f"tag {name}", tag.id, tag.committed_at)
+        for name, tag in later.items()
+    ]
     return Proposal(
         changes,
         call,
         writes=writes,
-        lost=_list_lost(branch, undone, later, changelogs),
+        lost=lost
+        + [
+            Fate(f"{home}changelog {number}", "of a later snapshot", "changelogs", number)
+            for number in changelogs
+        ],
         kept=_list_kept(branch, target, undone, later, changelogs),
         deletes=tuple(deletion.pieces.values()),
         assumptions=assumptions,
@@ -319,19 +335,6 @@ def plan_rollback(table: Table, values: Mapping[str, Any]) -> Proposal:
         dangers=[*dangers, *warn_of_others(branch, deletion)],
         becomes=str(target.id) if undone or not branch.has_snapshot(target.id) else None,
     )
-
-
-def _take_documents(
-    deletion: Deletion, undone: Sequence[int], tags: Mapping[str, Any], changelogs: Sequence[int]
-) -> list[str]:
-    for number in undone:
-        deletion.drop_document("snapshot", number, "committed later")
-    for name in tags:
-        deletion.drop_document("tag", name, "of a later snapshot")
-    for number in changelogs:
-        deletion.drop_document("changelog", number, "of a later snapshot")
-    unread = [number for number in undone if deletion.branch.find_numbered(number) is None]
-    return [f"Snapshot {number} cannot be read: the engine fails before it is done." for number in unread]
 
 
 def _take_files(
@@ -372,23 +375,6 @@ def _take_files(
     except LakeError as error:
         return [f"The engine fails before it is done: {error.reason}."]
     return []
-
-
-def _list_lost(
-    branch: PaimonTable, undone: Sequence[int], tags: Mapping[str, PaimonSnapshot], changelogs: Sequence[int]
-) -> list[Fate]:
-    home = name_home(branch)
-    lost = [
-        describe_fate(branch, branch.find_numbered(number), number, "committed later") for number in undone
-    ]
-    lost += [
-        Fate(f"{home}tag {name}", "of a later snapshot", f"tag {name}", tag.id, tag.committed_at)
-        for name, tag in tags.items()
-    ]
-    return lost + [
-        Fate(f"{home}changelog {number}", "of a later snapshot", "changelogs", number)
-        for number in changelogs
-    ]
 
 
 def _list_kept(

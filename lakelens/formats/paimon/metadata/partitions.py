@@ -55,7 +55,13 @@ def format_value(value: Any, kind: PaimonType, *, legacy: bool) -> str | None:
         days = (value - _EPOCH).days if isinstance(value, date) else int(value.astype("int64"))
         return str(days)
     if kind.name == "TIME":
-        return _format_time(value, kind.precision or 0, legacy)
+        precision = kind.precision or 0
+        if not isinstance(value, time):  # outside one day
+            return str(int(value.astype("int64")))
+        millis = ((value.hour * 60 + value.minute) * 60 + value.second) * 1000 + value.microsecond // 1000
+        if legacy:
+            return str(millis)
+        return f"{value:%H:%M:%S}" + _format_fraction(f"{millis % 1000:03d}", precision)
     if kind.name in ("TIMESTAMP", "TIMESTAMP_LTZ"):
         return _format_timestamp(value, kind.precision or 0, legacy)
     return str(value)
@@ -106,15 +112,6 @@ def _two_digits(value: float, digits: str, single: bool) -> str:
     import numpy as np
 
     return longer if np.float32(longer) == np.float32(value) else digits
-
-
-def _format_time(value: Any, precision: int, legacy: bool) -> str:
-    if not isinstance(value, time):  # outside one day
-        return str(int(value.astype("int64")))
-    millis = ((value.hour * 60 + value.minute) * 60 + value.second) * 1000 + value.microsecond // 1000
-    if legacy:
-        return str(millis)
-    return f"{value:%H:%M:%S}" + _format_fraction(f"{millis % 1000:03d}", precision)
 
 
 def _format_timestamp(value: Any, precision: int, legacy: bool) -> str:

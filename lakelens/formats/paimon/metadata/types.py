@@ -125,7 +125,15 @@ def find_promotion(old: PaimonType, new: PaimonType) -> Promotion | None:
     if make_nullable(old, True) == make_nullable(new, True):
         return keep
     if old.name in _RANGES:
-        return _from_integer(new)
+        limit = _RANGES.get(new.name)
+        if limit is not None:
+            return lambda value: value if -limit <= value < limit else None
+        exact = _FLOATS.get(new.name)
+        if exact is not None:
+            return lambda value: float(value) if -exact <= value <= exact else None
+        if new.name == "DECIMAL":
+            return lambda value: _fit_decimal(Decimal(value), new)
+        return None
     if old.name == "DECIMAL" and new.name == "DECIMAL":
         return lambda value: _fit_decimal(value, new)
     if (old.name, new.name) == ("FLOAT", "DOUBLE"):
@@ -142,18 +150,6 @@ def find_promotion(old: PaimonType, new: PaimonType) -> Promotion | None:
 def keep(value: Any) -> Any:
     """The value as it is."""
     return value
-
-
-def _from_integer(new: PaimonType) -> Promotion | None:
-    limit = _RANGES.get(new.name)
-    if limit is not None:
-        return lambda value: value if -limit <= value < limit else None
-    exact = _FLOATS.get(new.name)
-    if exact is not None:
-        return lambda value: float(value) if -exact <= value <= exact else None
-    if new.name == "DECIMAL":
-        return lambda value: _fit_decimal(Decimal(value), new)
-    return None
 
 
 def _fit_decimal(value: Decimal, new: PaimonType) -> Decimal | None:

@@ -194,12 +194,9 @@ class ColumnBook:
         """Give every column its name, those of the newest schema first."""
         for schema in schemas:
             for column in schema.columns:
-                self._name(column)
-
-    def _name(self, column: PaimonField) -> None:
-        self.redaction.names.column(column.name, column.id)
-        for inner in _walk_fields(column.type):
-            self.redaction.names.column(inner.name, inner.id)
+                self.redaction.names.column(column.name, column.id)
+                for inner in _walk_fields(column.type):
+                    self.redaction.names.column(inner.name, inner.id)
 
     def publish(self, schemas: Iterable[PaimonSchema]) -> None:
         """Say which column is called what, so that a predicate can be translated."""

@@ -160,19 +160,17 @@ class RecordWalk:
             if isinstance(file.get(name), list):
                 made[name] = [self._column(str(one)) for one in file[name]]
         if isinstance(file.get("_EXTRA_FILES"), list):
-            made["_EXTRA_FILES"] = self._write_extra(file["_EXTRA_FILES"])
+            names = file["_EXTRA_FILES"]
+            kept = [name for name in names if not str(name).endswith(".index")]
+            if len(kept) < len(names):
+                self._book.redaction.note("file indexes, which hold values or hashes of them, are left out")
+            made["_EXTRA_FILES"] = [self._name(name, self._places.data) for name in kept]
         if file.get("_EMBEDDED_FILE_INDEX") is not None:
             self._book.redaction.note("file indexes, which hold values or hashes of them, are left out")
             made["_EMBEDDED_FILE_INDEX"] = None
         if isinstance(file.get("_EXTERNAL_PATH"), str):
             made["_EXTERNAL_PATH"] = self._places.external(file["_EXTERNAL_PATH"])
         return made
-
-    def _write_extra(self, names: Sequence[Any]) -> list[Any]:
-        kept = [name for name in names if not str(name).endswith(".index")]
-        if len(kept) < len(names):
-            self._book.redaction.note("file indexes, which hold values or hashes of them, are left out")
-        return [self._name(name, self._places.data) for name in kept]
 
     def _find_columns(
         self, schema: PaimonSchema | None, file: Mapping[str, Any]

@@ -66,8 +66,26 @@ class _Redactor:
         branches = [MAIN, *(name for name in list_branches(self._context) if name != MAIN)]
         for branch in branches:
             self._read_branch(TableLayout(root, branch))
-        self._read_records()
-        self._learn()
+        sources = self._sources
+        for _, raw in [one for one in sources.documents.values() if one[0] in _SNAPSHOTS]:
+            for key in LISTS:
+                if isinstance(raw.get(key), str):
+                    self._read_file(sources.lists, raw[key])
+            if isinstance(raw.get("indexManifest"), str):
+                self._read_file(sources.indexes, raw["indexManifest"])
+        for listed in [one for one in sources.lists.values() if one is not None and one.container]:
+            for line in listed.container.records if listed.container else ():
+                if isinstance(line.get("_FILE_NAME"), str):
+                    self._read_file(sources.manifests, line["_FILE_NAME"])
+        schemas = [schema for book in self._books for schema in reversed(book.all())]
+        today = self._context.schema
+        self._schemas = [today, *(schema for schema in schemas if schema is not today)]
+        for schema in self._schemas:
+            self._book.learn(schema)
+        for manifest in sources.manifests.values():
+            for record in manifest.container.records if manifest is not None and manifest.container else ():
+                self._book.learn_buckets(record.get("_TOTAL_BUCKETS"))
+        self._book.name_all(self._schemas)
         walk = RecordWalk(self._book, self._places, self._context.schema.partition_columns, self._find_schema)
         walk.is_noting = True
         self._walk_all(walk)
@@ -118,19 +136,6 @@ class _Redactor:
             self._redaction.note(f"{made} cannot be read and is zeros: {error.message}")
             self._sources.blanks[made] = len(data)
 
-    def _read_records(self) -> None:
-        sources = self._sources
-        for _, raw in [one for one in sources.documents.values() if one[0] in _SNAPSHOTS]:
-            for key in LISTS:
-                if isinstance(raw.get(key), str):
-                    self._read_file(sources.lists, raw[key])
-            if isinstance(raw.get("indexManifest"), str):
-                self._read_file(sources.indexes, raw["indexManifest"])
-        for listed in [one for one in sources.lists.values() if one is not None and one.container]:
-            for line in listed.container.records if listed.container else ():
-                if isinstance(line.get("_FILE_NAME"), str):
-                    self._read_file(sources.manifests, line["_FILE_NAME"])
-
     def _read_file(self, found: dict[str, _Stored | None], name: str) -> None:
         if name in found:
             return
@@ -147,17 +152,6 @@ class _Redactor:
         except LakeError as error:
             self._redaction.note(f"zeros stand for a file that cannot be read: {error.message}")
             found[name] = _Stored(len(data), None)
-
-    def _learn(self) -> None:
-        found = [schema for book in self._books for schema in reversed(book.all())]
-        today = self._context.schema
-        self._schemas = [today, *(schema for schema in found if schema is not today)]
-        for schema in self._schemas:
-            self._book.learn(schema)
-        for one in self._sources.manifests.values():
-            for record in one.container.records if one is not None and one.container else ():
-                self._book.learn_buckets(record.get("_TOTAL_BUCKETS"))
-        self._book.name_all(self._schemas)
 
     def _find_schema(self, number: int) -> PaimonSchema | None:
         for book in self._books:
