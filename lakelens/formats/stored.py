@@ -64,12 +64,11 @@ class StoredOctets:
         if stop - start > BLOCK * KEPT_BLOCKS // 2:
             return self._request(start, stop)
         first, last = start // BLOCK, (stop - 1) // BLOCK
-        held = b"".join(self._block(number) for number in range(first, last + 1))
-        return held[start - first * BLOCK : stop - first * BLOCK]
-
-    def _block(self, number: int) -> bytes:
-        start = number * BLOCK
-        return self._blocks.get(number, lambda: self._request(start, min(start + BLOCK, self._size)))
+        blocks = []
+        for number in range(first, last + 1):
+            ends = number * BLOCK, min((number + 1) * BLOCK, self._size)
+            blocks.append(self._blocks.get(number, partial(self._request, *ends)))
+        return b"".join(blocks)[start - first * BLOCK : stop - first * BLOCK]
 
     def _request(self, start: int, stop: int) -> bytes:
         data = self._store.read_range(self._path, start, stop - start)

@@ -483,13 +483,10 @@ def _list_header(section: Span, data: bytes, origin: int) -> Iterator[RowBox]:
         made = _make_box(bits[0], data, origin)
         notes = [one.note for one in lines if one.role != "unused"]
         pieces, left = _cut(Piece(data[one.start : one.end], one.label, one.role) for one in lines)
-        note = notes[0] if len(notes) == 1 else f"a bit for each field, {_count_nulls(lines, data)}"
+        count = sum(data[one.start].bit_count() for one in lines if one.role != "unused")
+        nulls = f"{count:,} {'is' if count == 1 else 'are'} null" if count else "none is null"
+        note = notes[0] if len(notes) == 1 else f"a bit for each field, {nulls}"
         yield replace(made, pieces=pieces, left=left, note=note if notes else lines[0].note)
-
-
-def _count_nulls(lines: Sequence[Span], data: bytes) -> str:
-    count = sum(data[one.start].bit_count() for one in lines if one.role != "unused")
-    return f"{count:,} {'is' if count == 1 else 'are'} null" if count else "none is null"
 
 
 def _make_box(span: Span, data: bytes, origin: int) -> RowBox:

@@ -210,21 +210,19 @@ def _explain_file(data: Octets, start: int, end: int) -> Iterator[Span]:
         return
     body, footer = reader.at, end - FOOTER_FRAME - size
     try:
-        decoded, failure = _decode_anyway(data, start, end), None
+        # the file's first magic may be wrong: its own leaf shows that
+        with shift_errors(start):
+            decoded, failure = decode_footer(bytes(data[footer:end]), end - start), None
     except LakeError as error:
         decoded, failure = None, error
-    if body < footer or (decoded is not None and decoded.blobs):
-        yield _explain_body(data, start, body, footer, decoded)
+    if decoded is not None and (body < footer or decoded.blobs):
+        blobs = partial(_explain_blobs, data, start, body, footer, decoded)
+        yield Span(body, footer, "blobs", None, format_count(len(decoded.blobs), "blob"), blobs)
+    elif body < footer:
+        note = "the footer that names them is damaged"
+        yield Span(body, footer, "blobs", None, note, role="unexplained")
     children = partial(_explain_footer, data, footer, end, size, failure)
     yield Span(footer, end, "footer", None, "what the blobs are and where they are", children)
-
-
-def _decode_anyway(data: Octets, start: int, end: int) -> PuffinFooter:
-    """The footer of a file whose first magic may be wrong: its own leaf shows that."""
-    size = int.from_bytes(bytes(data[end - FOOTER_TAIL : end - FOOTER_TAIL + 4]), "little", signed=True)
-    tail = bytes(data[end - FOOTER_FRAME - size : end])
-    with shift_errors(start):
-        return decode_footer(tail, end - start)
 
 
 def _read_magic(reader: SpanReader, message: str) -> Span:
@@ -294,13 +292,6 @@ def _unpack(
     with shift_errors(start):
         content = decompress_blob(stored, codec, limit=limit)
     return content, explain_content(content, 0, len(content))
-
-
-def _explain_body(data: Octets, start: int, body: int, end: int, footer: PuffinFooter | None) -> Span:
-    if footer is None:
-        return Span(body, end, "blobs", None, "the footer that names them is damaged", role="unexplained")
-    children = partial(_explain_blobs, data, start, body, end, footer)
-    return Span(body, end, "blobs", None, format_count(len(footer.blobs), "blob"), children)
 
 
 def _explain_blobs(data: Octets, start: int, body: int, end: int, footer: PuffinFooter) -> Iterator[Span]:

@@ -187,19 +187,16 @@ def _explain_plain(
         value = decode_statistic(stored, leaf.physical_type, leaf.logical_type)
         value = stored if value is None else value
         part = Span(body, stop, f"value {number}", value, leaf.logical_type or leaf.physical_type)
-        inner = _explain_inner(data, part, stored, page.meaning) if size else part
+        # a value is explained as what it means, where that is known
+        find = None if page.meaning is None or not size else page.meaning.find
+        explain = None if find is None else find(stored)
+        inner = part if explain is None else explain(data, part.start, part.end)
         if width:
             yield inner
         else:
             length = Span(at, body, "length", size, "int32, little-endian")
             yield Span(at, stop, f"value {number}", value, inner.note, (length, inner) if size else (length,))
         at, number = stop, number + 1
-
-
-def _explain_inner(data: Octets, part: Span, stored: bytes, meaning: Meaning | None) -> Span:
-    """A value as what it means explains it; as it is where nobody does."""
-    explain = None if meaning is None or meaning.find is None else meaning.find(stored)
-    return part if explain is None else explain(data, part.start, part.end)
 
 
 # The pages of a column chunk of a Parquet file: headers field by field, data as stored and decompressed.

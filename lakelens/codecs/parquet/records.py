@@ -299,17 +299,13 @@ def _make_field(described: Mapping[str, Any]) -> tuple[pa.Field, Convert]:
     """The field, and what makes Arrow's values of those that are given."""
     import pyarrow as pa
 
-    kind, is_optional = _unwrap_union(described["type"])
+    kind, is_optional = described["type"], False
+    if isinstance(kind, list):
+        kind, is_optional = next((branch for branch in kind if branch != "null"), "null"), "null" in kind
     type_, convert = _make_type(kind)
     number = described.get("field-id")
     metadata = None if number is None else {"PARQUET:field_id": str(number)}
     return pa.field(described["name"], type_, is_optional, metadata), convert
-
-
-def _unwrap_union(kind: Any) -> tuple[Any, bool]:
-    if not isinstance(kind, list):
-        return kind, False
-    return next((branch for branch in kind if branch != "null"), "null"), "null" in kind
 
 
 def _make_type(kind: Any) -> tuple[pa.DataType, Convert]:

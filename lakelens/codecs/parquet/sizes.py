@@ -108,18 +108,15 @@ def _measure_chunk(data: bytes, leaf: SchemaLeaf, chunk: ColumnChunk) -> int:
             )
         size += claimed
         dictionary += claimed if _DICTIONARY in header else 0
-        values += sum(_count_values(header.get(key)) for key in _DATA_PAGES)
+        inner = (header.get(key) for key in _DATA_PAGES)
+        counts = (page.get(1) for page in inner if isinstance(page, dict))
+        values += sum(count for count in counts if isinstance(count, int) and count > 0)
         at = reader.at + stored
     values = max(values, chunk.num_values)
     size += _LENGTH * values
     if dictionary and size + dictionary * values > _LENGTH * values + (1 << 20):
         size += values * _find_longest(data, leaf, chunk, dictionary)
     return size
-
-
-def _count_values(inner: object) -> int:
-    count = inner.get(1) if isinstance(inner, dict) else None
-    return count if isinstance(count, int) and count > 0 else 0
 
 
 def _find_longest(data: bytes, leaf: SchemaLeaf, chunk: ColumnChunk, size: int) -> int:

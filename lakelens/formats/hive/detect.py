@@ -42,7 +42,10 @@ def detect_hive(place: Candidate) -> Evidence | None:
         if place.forced:
             raise NotATable("a Hive table is a directory, this is a file", path=place.path)
         return None
-    others = _find_others(place)
+    others = {}
+    for child, name in ((".hoodie", "Hudi"), ("_delta_log", "Delta Lake")):
+        if child in place.children and place.children[child].is_dir:
+            others[name] = f"it has a {child} directory, whose log says which of its files are live"
     if place.forced:
         reasons = _gather_reasons(place)[0] or ["the format was given"]
         return Evidence("hive", (*reasons, *others.values()), (), 0.4, others=tuple(others))
@@ -52,14 +55,6 @@ def detect_hive(place: Candidate) -> Evidence | None:
     if not reasons:
         return None
     return Evidence("hive", tuple(reasons), tuple(files), 0.4 if len(reasons) > 1 else 0.3)
-
-
-def _find_others(place: Candidate) -> dict[str, str]:
-    found = {}
-    for child, name in ((".hoodie", "Hudi"), ("_delta_log", "Delta Lake")):
-        if child in place.children and place.children[child].is_dir:
-            found[name] = f"it has a {child} directory, whose log says which of its files are live"
-    return found
 
 
 def _gather_reasons(place: Candidate) -> tuple[list[str], list[str]]:

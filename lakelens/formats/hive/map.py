@@ -37,7 +37,11 @@ class HiveMap:
         self.table, self.since = table, since
         self.files: list[HiveFile] = [one for one in table.current.files if isinstance(one, HiveFile)]
         self.job = None if since.touched is not None else _find_newest_job(self.files)
-        self.known = self._list_known()
+        #: what the state before had, where there is one: paths with sizes and times
+        self.known: set[object] | None = None
+        if since.before is not None:
+            listed = since.before.files
+            self.known = {(file.path, file.size_bytes, getattr(file, "modified", None)) for file in listed}
 
     def draw(self) -> Chart:
         """The chart."""
@@ -60,13 +64,6 @@ class HiveMap:
             gone=gone,
             subject=subject,
         )
-
-    def _list_known(self) -> set[object] | None:
-        """What the state before had, where there is one: paths with sizes and times."""
-        before = self.since.before
-        if before is None:
-            return None
-        return {(one.path, one.size_bytes, getattr(one, "modified", None)) for one in before.files}
 
     def _find_state(self, file: HiveFile) -> State:
         if self.since.touched is not None:

@@ -131,18 +131,13 @@ def _describe_file(folder: _Folder, info: ObjectInfo) -> Found:
     own = describe_role(info.name)
     role, is_data = own, False
     if folder.acid is not None and folder.role is not None:
-        role, is_data = _judge_acid(folder.role, folder.acid, own, info.name)
-        is_data = is_data and not folder.nested
+        is_length = info.name.endswith("_flush_length")
+        role = "ACID flush length" if is_length else own or folder.role
+        is_live = "superseded" not in folder.role and folder.acid.kind != "delete_delta"
+        is_data = own is None and is_live and not is_length and not folder.nested
     elif folder.role is not None:
         role = own if own in ("checksum", "unfinished copy") else folder.role
     elif own is None:
         role = NESTED if folder.nested else DATA if info.size else EMPTY
         is_data = not folder.nested
     return Found(info, relative, role or DATA, is_data, folder.pairs, folder.acid, parsed)
-
-
-def _judge_acid(role: str, acid: AcidDirectory, own: str | None, name: str) -> tuple[str, bool]:
-    """The role of a file in a transactional directory, and whether its rows are the table's."""
-    if name.endswith("_flush_length"):
-        return "ACID flush length", False
-    return own or role, own is None and "superseded" not in role and acid.kind != "delete_delta"

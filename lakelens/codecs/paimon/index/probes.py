@@ -166,21 +166,15 @@ def _read_range(data: Octets, body: Span, type_: TypeLike | None) -> Values:
     values: list[Any] = []
     dictionary = list(_list(parts["dictionary"]))
     after = next((part.start for part in dictionary if part.label == "values"), body.end)
-    for chunk in _list_chunks(dictionary):
-        values += _read_chunk(data, body.end, after, chunk, type_)
+    for part in dictionary:
+        for chunk in _walk(part) if part.label == "chunks" else ():
+            if chunk.label.startswith("chunk ") and not chunk.is_leaf:
+                values += _read_chunk(data, body.end, after, _Parts(chunk), type_)
     if len(values) != count:
         message = "a range-bitmap index with another number of values than recorded"
         raise Corrupt(message, offset=body.start, expected=count, seen=len(values))
     existence = _Parts(parts["slices"])["existence bitmap"]
     return Values(tuple(values), len(existence.value) < rows, rows)
-
-
-def _list_chunks(dictionary: list[Span]) -> Iterator[_Parts]:
-    for part in dictionary:
-        if part.label == "chunks":
-            for chunk in _walk(part):
-                if chunk.label.startswith("chunk ") and not chunk.is_leaf:
-                    yield _Parts(chunk)
 
 
 def _read_chunk(data: Octets, end: int, base: int, chunk: _Parts, type_: TypeLike | None) -> list[Any]:

@@ -7,7 +7,7 @@ specification. What opening the table has found already is counted, not repeated
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -84,22 +84,22 @@ def _compare_columns(table: IcebergTable, context: TableContext, line: Line) -> 
         message = f"$.last-partition-id is {typed.last_partition_id}, a partition field has id {max(fields)}"
         line.require(typed.last_partition_id >= max(fields), "last-partition-id", path, message)
     known = {number for numbers in ids.values() for number in numbers}
-    for key, number, source in _list_sources(context):
+    sources = [
+        ("partition spec", spec.spec_id, source)
+        for spec in typed.partition_specs or []
+        for spec_field in spec.fields
+        for source in (spec_field.sources if spec_field.transform != "void" else ())
+    ]
+    sources += [
+        ("sort order", order.order_id, source)
+        for order in typed.sort_orders or []
+        for order_field in order.fields
+        for source in order_field.sources
+    ]
+    for key, number, source in sources:
         if source is not None:
             message = f"{key} {number} is made from column {source}, which no schema has"
             line.require(source in known, "unknown-column", path, message)
-
-
-def _list_sources(context: TableContext) -> Iterator[tuple[str, int, int | None]]:
-    """The columns that partition specs and sort orders are made from."""
-    for spec in context.typed.partition_specs or []:
-        for field in spec.fields:
-            for source in field.sources if field.transform != "void" else ():
-                yield "partition spec", spec.spec_id, source
-    for order in context.typed.sort_orders or []:
-        for one in order.fields:
-            for source in one.sources:
-                yield "sort order", order.order_id, source
 
 
 def _compare_snapshots(table: IcebergTable, context: TableContext, line: Line) -> None:

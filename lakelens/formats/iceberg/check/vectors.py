@@ -136,7 +136,8 @@ def _decode(context: TableContext, survey: Survey, line: Line, is_vector: Any) -
             data = context.access.store.read_range(place, offset, length)
             count = len(decode_iceberg_dv(data, base=offset, path=path))
         except LakeError as error:
-            _note_error(survey, line, row, error)
+            code = "vector-place" if type(error) is LakeError else type(error).__name__.lower()
+            line.differ("error", code, error.path or path, error.reason, survey.snapshots_of(row))
             continue
         _compare_blob(survey, line, row, one, blobs[path].get(one["content_offset"]), count)
 
@@ -160,12 +161,6 @@ def _compare_blob(survey: Survey, line: Line, row: int, one: dict[str, Any], blo
     recorded = properties.get("referenced-data-file")
     what = f"{where}: the data file by the footer and by the entry"
     line.compare(recorded, one["referenced_data_file"], "vector-target", path, what, snapshots, "error")
-
-
-def _note_error(survey: Survey, line: Line, row: int, error: LakeError) -> None:
-    path = error.path or survey.entries["path"][row].as_py()
-    code = "vector-place" if type(error) is LakeError else type(error).__name__.lower()
-    line.differ("error", code, path, error.reason, survey.snapshots_of(row))
 
 
 def _note(

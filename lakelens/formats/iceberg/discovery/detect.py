@@ -101,7 +101,12 @@ def find_layout(store: Store, path: str, info: ObjectInfo | None = None) -> Tabl
         if not info.is_dir:
             if parse_metadata_name(posixpath.basename(path)) is None:
                 return None
-            return TableLayout(_find_root(posixpath.dirname(path)), _open_beside(store, path, info), path)
+            folder = posixpath.dirname(path)
+            try:
+                beside = MetadataFolder(store, folder, list_names(store, folder))
+            except AccessDenied as refused:  # what is beside it may not be listed: it is there alone
+                beside = MetadataFolder(store, folder, {info.name: info}, refused=refused)
+            return TableLayout(_find_root(folder), beside, path)
         children = list_names(store, path)
     except AccessDenied as refused:
         if store.scheme in NEAR:
@@ -130,15 +135,6 @@ def _open_folder(store: Store, folder: str, refused: AccessDenied | None = None)
     return MetadataFolder(store, folder, children)
 
 
-def _open_beside(store: Store, path: str, info: ObjectInfo) -> MetadataFolder:
-    """The documents that are beside one which was opened by its own path; that one alone where they are not listed."""
-    folder = posixpath.dirname(path)
-    try:
-        return MetadataFolder(store, folder, list_names(store, folder))
-    except AccessDenied as refused:
-        return MetadataFolder(store, folder, {info.name: info}, refused=refused)
-
-
 def detect_table(place: Candidate) -> Evidence | None:
     """Why this place is an Iceberg table; None when it is not. Raises `ViewFound` for an Iceberg view."""
     layout = find_layout(place.store, place.path, place.info)
@@ -149,7 +145,10 @@ def detect_table(place: Candidate) -> Evidence | None:
     _refuse_view(place.store, layout, choice)
     marks = {"delta": {"_delta_log"}, "paimon": {"schema", "snapshot"}, "hudi": {".hoodie"}}
     others = tuple(name for name, found in marks.items() if found <= place.children.keys())
-    reasons = [f"{_relate(choice.path, layout.root)} is table metadata of Iceberg"]
+    document = choice.path
+    if document.startswith(layout.root):
+        document = document[len(layout.root) :].lstrip("/")
+    reasons = [f"{document} is table metadata of Iceberg"]
     if "delta" in others:
         reasons.append("a Delta log is beside it: the same files may be a Delta table too")
     if "paimon" in others:
@@ -170,10 +169,6 @@ def choose_version(layout: TableLayout, version: int | str | None = None) -> Ver
 
 def _find_root(folder: str) -> str:
     return posixpath.dirname(folder) if posixpath.basename(folder) == "metadata" else folder
-
-
-def _relate(path: str, root: str) -> str:
-    return path[len(root) :].lstrip("/") if path.startswith(root) else path
 
 
 def _refuse_view(store: Store, layout: TableLayout, choice: VersionChoice) -> None:

@@ -13,7 +13,7 @@ Every doubt is reported: in `how`, and in `notes`, which become findings of the 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -180,7 +180,11 @@ class MetadataFolder:
     def take(self, path: str, how: str) -> VersionChoice:
         """A metadata file as the choice, for a reason."""
         others = tuple(other for other in self.candidates if other != path)
-        return VersionChoice(path, how, others, tuple(self._list_notes()))
+        notes = [*self.notes]
+        if self.refused is not None:
+            message = "the directory may not be listed: whether it has other metadata documents is not known"
+            notes.append(("note", "not-listed", self.path, message))
+        return VersionChoice(path, how, others, tuple(notes))
 
     def find_newer(self, path: str) -> str | None:
         """The metadata file of the highest number above that of another one, of the same naming, by the names alone."""
@@ -210,12 +214,6 @@ class MetadataFolder:
     def _finish(self, name: str, how: str) -> VersionChoice:
         hint = self.place(HINT_NAME) if HINT_NAME in self.children else None
         return replace(self.take(self.place(name), how), hint_path=hint)
-
-    def _list_notes(self) -> Iterator[tuple[str, str, str, str]]:
-        yield from self.notes
-        if self.refused is not None:
-            message = "the directory may not be listed: whether it has other metadata documents is not known"
-            yield "note", "not-listed", self.path, message
 
     def _find_version(self, version: int | str) -> str | None:
         number = parse_whole(version.strip()) if isinstance(version, str) else version

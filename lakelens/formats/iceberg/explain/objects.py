@@ -231,7 +231,13 @@ def _describe_entry(file: IcebergDataFile) -> str:
 def _explain_bounds(bounds: ColumnBounds, context: TableContext, file: IcebergDataFile) -> BytesView:
     """The stored bytes of the lower and the upper bound, each as a value of the column's type."""
     stored = (("lower_bounds", bounds.lower_raw), ("upper_bounds", bounds.upper_raw))
-    parts = [_make_part(name, data, bounds, context) for name, data in stored if data is not None]
+    parts = []
+    for name, data in stored:
+        if data is not None:
+            kind: Any = context.columns.find(bounds.field_id or 0).iceberg_type
+            if kind.name == "fixed" and len(data) != kind.length:
+                kind = "binary"  # shortened by the writer, as strings are
+            parts.append(LabelledBytes(name, bytes(data), "iceberg_value", context=(("type", kind),)))
     if not parts:
         raise LakeError(f"no bounds of column {bounds.name} are stored", path=file.manifest)
     caption = Caption(
@@ -241,13 +247,6 @@ def _explain_bounds(bounds: ColumnBounds, context: TableContext, file: IcebergDa
         _describe_entry(file),
     )
     return explain_parts(parts, caption, path=file.manifest)
-
-
-def _make_part(name: str, data: bytes, bounds: ColumnBounds, context: TableContext) -> LabelledBytes:
-    kind: Any = context.columns.find(bounds.field_id or 0).iceberg_type
-    if kind.name == "fixed" and len(data) != kind.length:
-        kind = "binary"  # shortened by the writer, as strings are
-    return LabelledBytes(name, bytes(data), "iceberg_value", context=(("type", kind),))
 
 
 @explain_object.register(IndexFile)

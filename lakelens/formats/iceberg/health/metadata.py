@@ -224,18 +224,14 @@ def list_document_parts(rules: IcebergHealth) -> Iterator[DocumentPart]:
     """Every key of the metadata document with the bytes that it takes there, and the manifests of the state."""
     text, name = rules.context.document.text, _name_document(rules)
     stored = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
-    parts = [
-        DocumentPart(name, key, _count_items(bytes(value)), len(bytes(value)))
-        for key, value in stored.items()
-    ]
+    kinds: dict[bytes, Any] = {b"[": list[msgspec.Raw], b"{": dict[str, msgspec.Raw]}
+    parts = []
+    for key, value in stored.items():
+        part = bytes(value)
+        kind = kinds.get(part.lstrip()[:1])  # only a list or an object has a number of items
+        items = None if kind is None else len(msgspec.json.decode(part, type=kind))
+        parts.append(DocumentPart(name, key, items, len(part)))
     yield from sorted(parts, key=lambda part: -part.size_bytes)
     yield DocumentPart(name, REST, None, len(text) - sum(part.size_bytes for part in parts))
     if rules.snapshot is not None:
         yield from list_manifest_parts(rules.snapshot.manifests)
-
-
-def _count_items(value: bytes) -> int | None:
-    """How many items a list or an object has; None for anything else."""
-    kinds: dict[bytes, Any] = {b"[": list[msgspec.Raw], b"{": dict[str, msgspec.Raw]}
-    kind = kinds.get(value.lstrip()[:1])
-    return None if kind is None else len(msgspec.json.decode(value, type=kind))

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from lakelens.formats.iceberg.deletes.positions import DeleteReader
     from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
     from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
-    from lakelens.formats.iceberg.snapshot import IcebergSnapshot
     from lakelens.formats.iceberg.table import IcebergTable
     from lakelens.model.datafile import DataFile
     from lakelens.model.deletes import DeleteMatch
@@ -42,7 +41,8 @@ class IcebergDeletes(FileDeletes):
     def mark(self, snapshot: Snapshot) -> Hashable:
         """See `FileDeletes.mark`: the delete files that may reach the files."""
         if snapshot.id not in self._marks:
-            kept = [file for manifest in _list_deletes(snapshot) for file in self._read(manifest)]
+            manifests: Any = [one for one in snapshot.manifests if one.content == "deletes"]
+            kept = [file for manifest in manifests for file in self._read(manifest)]
             mark = frozenset(file.identity for file in kept) if kept else None
             if mark is not None and mark not in self._indexes:
                 self._indexes[mark] = DeleteIndex(kept, self._reader)
@@ -75,11 +75,6 @@ class IcebergDeletes(FileDeletes):
         if delete.referenced_data_path is not None and delete.content != "equality_deletes":
             return delete.referenced_data_path in self._paths
         return partition_key(delete) in self._partitions
-
-
-def _list_deletes(snapshot: Any) -> list[IcebergManifest]:
-    found: IcebergSnapshot = snapshot
-    return [manifest for manifest in found.manifests if manifest.content == "deletes"]
 
 
 class IcebergLiving(Living):

@@ -81,9 +81,10 @@ def estimate_document(
     """The metadata documents of some commits, the last without the lost snapshots and with new ones."""
     document = table._context.document
     text = max(len(document.text), 1)
-    change = snapshots * _measure_snapshot(table)
+    stored = document.typed.snapshots
+    # a new one is about as long as the last one
+    change = snapshots * (len(bytes(stored.stored(len(stored) - 1))) + 120 if len(stored) else 900)
     if lost:
-        stored = document.typed.snapshots
         gone = set(lost)
         for place, wire in enumerate(stored):
             if wire.snapshot_id in gone:
@@ -92,7 +93,8 @@ def estimate_document(
         logged = len(document.typed.snapshot_log)
         if logged:
             change -= len(bytes(document.typed.snapshot_log_text)) * (logged - kept) // logged
-    change += _measure_log_line(table)
+    if len(table.metadata_log) < max(1, read_number(table, _KEPT_VERSIONS, 100)):
+        change += len(table.metadata_path) + 90  # a line more in the log, which is not full
     info = find_info(table._context.access.store, table.metadata_path)
     stored_bytes = text if info is None else info.size
     size = max(int(stored_bytes * (text + change) / text), 1) * commits
@@ -100,19 +102,6 @@ def estimate_document(
     names = "metadata.json" if commits == 1 else f"{commits} metadata.json"
     note = f"{names}; the newest has {stored_bytes:,} bytes now"
     return Output("table metadata", commits, size, True, least, most, commits, commits, note)
-
-
-def _measure_snapshot(table: IcebergTable) -> int:
-    """About how long the text of a snapshot is."""
-    stored = table._context.document.typed.snapshots
-    return len(bytes(stored.stored(len(stored) - 1))) + 120 if len(stored) else 900
-
-
-def _measure_log_line(table: IcebergTable) -> int:
-    """How much longer the log gets by a line; it does not where it is full."""
-    if len(table.metadata_log) >= max(1, read_number(table, _KEPT_VERSIONS, 100)):
-        return 0
-    return len(table.metadata_path) + 90
 
 
 def estimate_list(snapshot: IcebergSnapshot | None, manifests: int, commits: int = 1) -> Output:

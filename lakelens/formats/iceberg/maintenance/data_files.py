@@ -13,7 +13,7 @@ files are in it is not either. Follows `BinPackRewriteFilePlanner`, `RewriteData
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
@@ -117,16 +117,34 @@ class Rewrite:
                 or self._is_deleted(file) is not None
             ]
             for group in self.limits.pack(chosen, lambda file: file.size_bytes or 0):
-                why = self._explain(group)
+                why: str | None = "rewrite_all"
+                if not self.limits.is_all:
+                    why = self.limits.explain_group([file.size_bytes or 0 for file in group])
+                    why = why or next(filter(None, map(self._is_deleted, group)), None)
                 if why is not None:
                     is_other = any(file.spec_id != self.output_spec_id for file in group)
                     self.groups.append(FileGroup(group, name, why, is_other, self.limits, lookback))
-        self._cut_off()
+        left = self.values.get("max_files_to_rewrite")
+        if left is None:
+            return
+        for number, file_group in enumerate(self.groups):
+            if left <= 0:
+                del self.groups[number:]
+                return
+            file_group.files = file_group.files[:left]
+            left -= len(file_group.files)
 
     def _divide(self) -> dict[Hashable, tuple[str, list[IcebergDataFile]]]:
         """The files by partition, in the order of their manifests."""
+        assert self.snapshot is not None
+        where = self.values.get("where")
+        if where is None:
+            files: Any = self.snapshot.files.choose(lambda content: content == "data", "content")
+        else:
+            files = self.table.explain(where, snapshot=self.snapshot).kept
+        candidates: Iterable[IcebergDataFile] = files
         divided: dict[Hashable, tuple[str, list[IcebergDataFile]]] = {}
-        for file in self._list_candidates():
+        for file in candidates:
             key: Hashable = ()
             name = ""
             if file.spec_id == self.spec_id:
@@ -135,15 +153,6 @@ class Rewrite:
                 name = str(file.partition)
             divided.setdefault(key, (name, []))[1].append(file)
         return divided
-
-    def _list_candidates(self) -> Iterable[IcebergDataFile]:
-        assert self.snapshot is not None
-        where = self.values.get("where")
-        if where is not None:
-            kept = self.table.explain(where, snapshot=self.snapshot).kept
-            return cast("Iterable[IcebergDataFile]", kept)
-        files = self.snapshot.files
-        return cast("Iterable[IcebergDataFile]", files.choose(lambda content: content == "data", "content"))
 
     @cached_property
     def _has_deletes(self) -> bool:
@@ -166,24 +175,6 @@ class Rewrite:
             if share >= limit
             else None
         )
-
-    def _explain(self, group: Sequence[IcebergDataFile]) -> str | None:
-        if self.limits.is_all:
-            return "rewrite_all"
-        for_size = self.limits.explain_group([file.size_bytes or 0 for file in group])
-        return for_size or next((why for file in group if (why := self._is_deleted(file)) is not None), None)
-
-    def _cut_off(self) -> None:
-        """With `max_files_to_rewrite` only that many files."""
-        left = self.values.get("max_files_to_rewrite")
-        if left is None:
-            return
-        for number, group in enumerate(self.groups):
-            if left <= 0:
-                del self.groups[number:]
-                return
-            group.files = group.files[:left]
-            left -= len(group.files)
 
     @cached_property
     def files(self) -> list[IcebergDataFile]:
@@ -216,9 +207,10 @@ class Rewrite:
         if not self.values.get("remove_dangling_deletes") or self.snapshot is None:
             return []
         rewritten = {file.file_path for file in self.files}
+        live: Any = self.snapshot.files.choose(lambda content: content == "data", "content")
         reached = {
             getattr(match.file, "identity", None)
-            for file in self._list_live()
+            for file in live
             if file.file_path not in rewritten
             for match in file.deletes
         }
@@ -230,17 +222,11 @@ class Rewrite:
                 file.identity for file in left if file.target is None and file.spec_id == self.spec_id
             )
         # the partitions of the new files, as far as they are known, each with their sequence number
-        assert self.snapshot is not None
         number = self.snapshot.sequence_number or 0
         if not self.values.get("use_starting_sequence_number", True):
             number = self.table.last_sequence_number + 1
         own = [file for file in self.files if file.spec_id == self.output_spec_id]
         return find_dangling(left, reached, {(partition_key(file), number) for file in own})
-
-    def _list_live(self) -> Iterator[IcebergDataFile]:
-        assert self.snapshot is not None
-        files = self.snapshot.files.choose(lambda content: content == "data", "content")
-        return cast("Iterator[IcebergDataFile]", iter(files))
 
 
 def plan_data_files(table: IcebergTable, values: Mapping[str, Any]) -> Proposal:
@@ -276,15 +262,13 @@ def plan_data_files(table: IcebergTable, values: Mapping[str, Any]) -> Proposal:
         replaces=replaced + [make_piece(file, why) for file, why in (*rewrite.dropped, *rewrite.dangling)],
         writes=_list_outputs(rewrite, commits) if commits else (),
         deletes=list_dropped_documents(table, commits) if commits else (),
-        groups=[_describe_group(group) for group in rewrite.groups],
+        groups=[
+            Group(g.name, len(g.files), g.size, g.why, None if g.is_respecified else g.outputs)
+            for g in rewrite.groups
+        ],
         assumptions=(*assume(table), *_assume_more(rewrite)),
         notes=notes,
     )
-
-
-def _describe_group(group: FileGroup) -> Group:
-    outputs = None if group.is_respecified else group.outputs
-    return Group(group.name, len(group.files), group.size, group.why, outputs)
 
 
 def _list_outputs(rewrite: Rewrite, commits: int) -> list[Output]:

@@ -65,7 +65,8 @@ def plan_manifests(table: IcebergTable, values: Mapping[str, Any]) -> Proposal:
     unread = find_unread(table, snapshot)
     if unread is not None:
         return Proposal("Nothing changes: the engine fails.", call, refusal=unread, assumptions=assume(table))
-    if any(_lacks_counts(one) for one in chosen):
+    counts = ((one.added_files_count, one.existing_files_count, one.deleted_files_count) for one in chosen)
+    if any(None in three for three in counts):
         refusal = "the manifest list counts no files, as lists of early writers do not: the engine refuses to rewrite these"
         return Proposal(
             "Nothing changes: the engine refuses.", call, refusal=refusal, assumptions=assume(table)
@@ -109,11 +110,6 @@ def _plan_content(manifests: Sequence[IcebergManifest], content: str, target: in
     if not chosen or (outputs == 1 and len(chosen) == 1):
         return None
     return ManifestGroup(content, chosen, outputs)
-
-
-def _lacks_counts(manifest: IcebergManifest) -> bool:
-    counts = (manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count)
-    return any(count is None for count in counts)
 
 
 def _measure(manifests: Sequence[IcebergManifest]) -> int:

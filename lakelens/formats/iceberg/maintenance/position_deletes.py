@@ -147,6 +147,10 @@ def plan_position_deletes(table: IcebergTable, values: Mapping[str, Any]) -> Pro
     commits = count_commits(len(rewrite.groups), values)
     files, snapshot = rewrite.files, rewrite.snapshot
     notes = []
+    assumptions = [*assume(table)]
+    if rewrite.files and not rewrite.is_certain:
+        words = "Which data files the deletes are for is in the delete files, which were not read: fewer may come out."
+        assumptions.append(Assumption(words, is_known=False))
     if rewrite.files:
         notes.append(
             "Nothing is deleted: older snapshots keep the files that were rewritten until they expire."
@@ -171,7 +175,7 @@ def plan_position_deletes(table: IcebergTable, values: Mapping[str, Any]) -> Pro
         groups=[
             Group(name, len(found), sum(map(measure, found)), why) for name, found, why in rewrite.groups
         ],
-        assumptions=(*assume(table), *_assume_more(rewrite)),
+        assumptions=assumptions,
         notes=notes,
     )
 
@@ -206,9 +210,3 @@ def _list_outputs(rewrite: DeleteRewrite, commits: int) -> list[Output]:
     outputs.append(estimate_list(rewrite.snapshot, held + 1, commits))
     outputs.append(estimate_document(rewrite.table, commits=commits, snapshots=commits))
     return outputs
-
-
-def _assume_more(rewrite: DeleteRewrite) -> Iterator[Assumption]:
-    if rewrite.files and not rewrite.is_certain:
-        words = "Which data files the deletes are for is in the delete files, which were not read: fewer may come out."
-        yield Assumption(words, is_known=False)

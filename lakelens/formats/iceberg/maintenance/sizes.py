@@ -121,7 +121,10 @@ def estimate_manifests(manifests: Sequence[IcebergManifest], outputs: int) -> Es
     headers, bodies = [], []
     for manifest in manifests:
         size = manifest.manifest_length or 0
-        header = min(_find_header(manifest, size), size)
+        try:
+            header = min(manifest._file.header.header_size, size)
+        except LakeError:  # most of it where it cannot be read
+            header = int(size * 0.8)
         alive = (manifest.added_files_count or 0) + (manifest.existing_files_count or 0)
         entries = alive + (manifest.deleted_files_count or 0)
         headers.append(header)
@@ -131,11 +134,3 @@ def estimate_manifests(manifests: Sequence[IcebergManifest], outputs: int) -> Es
     least = int(header * 0.8 * outputs + max(bodies) * 0.4)
     most = int(header * 1.2 * outputs + sum(bodies) * 1.3 + 200 * outputs)
     return Estimate(size, min(least, size), max(most, size))
-
-
-def _find_header(manifest: IcebergManifest, size: int) -> int:
-    """How many bytes of a manifest are its header; most of it where it cannot be read."""
-    try:
-        return manifest._file.header.header_size
-    except LakeError:
-        return int(size * 0.8)

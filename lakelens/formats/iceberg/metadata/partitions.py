@@ -67,7 +67,12 @@ def convert_stored(stored: Any, type_: IcebergType) -> Any:
     if stored is None:
         return None
     if isinstance(stored, bytes):
-        return _convert_bytes(stored, type_)
+        if type_.name in ("binary", "fixed"):
+            return stored
+        try:  # decimals and uuids are stored as in bounds, perhaps sign-extended
+            return decode_value(stored, type_)
+        except LakeError:
+            return stored
     if isinstance(stored, int) and not isinstance(stored, bool):
         return _convert_count(stored, type_)
     if type_.name == "uuid" and isinstance(stored, str):
@@ -76,15 +81,6 @@ def convert_stored(stored: Any, type_: IcebergType) -> Any:
         except ValueError:
             return stored
     return stored
-
-
-def _convert_bytes(stored: bytes, type_: IcebergType) -> Any:
-    if type_.name in ("binary", "fixed"):
-        return stored
-    try:  # decimals and uuids are stored as in bounds, perhaps sign-extended
-        return decode_value(stored, type_)
-    except LakeError:
-        return stored
 
 
 def _convert_count(stored: int, type_: IcebergType) -> Any:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -47,16 +48,30 @@ def format_items(place: Place, items: Sequence[Any], document: Any) -> str:
         return f"{ref.get('type', 'ref')} at {ref.get('snapshot-id')}"
     if not isinstance(key, int):
         return ""
+    only = items[0] if items else {}
     if name == "schemas":
         words = _format_ids("schema", [schema.get("schema-id") for schema in items])
-        fields = items[0].get("fields")
+        fields = only.get("fields")
         if len(items) > 1 or not isinstance(fields, list):
             return words
         return f"{words}: {len(fields):,} column{'' if len(fields) == 1 else 's'}"
     if name == "partition-specs":
-        return _format_specs(items, known)
+        words = _format_ids("spec", [spec.get("spec-id") for spec in items])
+        if len(items) > 1:
+            return words
+        names = _name_columns(known)
+        parts = [_format_transform(field, names) for field in only.get("fields") or ()]
+        return f"{words}: {', '.join(parts) or 'unpartitioned'}"
     if name == "sort-orders":
-        return _format_orders(items, known)
+        words = _format_ids("order", [order.get("order-id") for order in items])
+        if len(items) > 1:
+            return words
+        names = _name_columns(known)
+        parts = [
+            f"{_format_transform(field, names)} {field.get('direction', '')} {field.get('null-order', '')}".strip()
+            for field in only.get("fields") or ()
+        ]
+        return f"{words}: {', '.join(parts) or 'unsorted'}"
     if name == "snapshots":
         return _format_snapshots(items, known)
     return _format_entries(str(name), items)
@@ -78,27 +93,6 @@ def _format_ids(noun: str, ids: Sequence[Any]) -> str:
     if all(isinstance(one, int) for one in ids) and list(ids) == list(range(ids[0], ids[0] + len(ids))):
         return f"{noun}s {ids[0]} to {ids[-1]}"
     return f"{noun}s {', '.join(map(str, ids))}" if len(ids) <= 5 else f"{len(ids):,} {noun}s"
-
-
-def _format_specs(specs: Sequence[Mapping[str, Any]], document: Mapping[str, Any]) -> str:
-    words = _format_ids("spec", [spec.get("spec-id") for spec in specs])
-    if len(specs) > 1:
-        return words
-    names = _name_columns(document)
-    parts = [_format_transform(field, names) for field in specs[0].get("fields") or ()]
-    return f"{words}: {', '.join(parts) or 'unpartitioned'}"
-
-
-def _format_orders(orders: Sequence[Mapping[str, Any]], document: Mapping[str, Any]) -> str:
-    words = _format_ids("order", [order.get("order-id") for order in orders])
-    if len(orders) > 1:
-        return words
-    names = _name_columns(document)
-    parts = [
-        f"{_format_transform(field, names)} {field.get('direction', '')} {field.get('null-order', '')}".strip()
-        for field in orders[0].get("fields") or ()
-    ]
-    return f"{words}: {', '.join(parts) or 'unsorted'}"
 
 
 def _format_transform(field: Mapping[str, Any], names: Mapping[Any, str]) -> str:
@@ -183,15 +177,10 @@ def _format_entries(name: str, items: Sequence[Mapping[str, Any]]) -> str:
     only = items[0]
     place = str(only.get("metadata-file") or only.get("statistics-path") or "").rsplit("/", 1)[-1]
     what = place or (f"snapshot {only['snapshot-id']}" if "snapshot-id" in only else "")
-    return ", ".join(filter(None, (f"1 {noun}: {what}" if what else f"1 {noun}", _format_time(only))))
-
-
-def _format_time(entry: Mapping[str, Any]) -> str:
-    at = entry.get("timestamp-ms")
-    try:
-        return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d %H:%M:%S}" if isinstance(at, int) else ""
-    except (ValueError, OverflowError, OSError):
-        return ""
+    at, moment = only.get("timestamp-ms"), ""
+    with suppress(ValueError, OverflowError, OSError):
+        moment = f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d %H:%M:%S}" if isinstance(at, int) else ""
+    return ", ".join(filter(None, (f"1 {noun}: {what}" if what else f"1 {noun}", moment)))
 
 
 VOCABULARY = Vocabulary(_KINDS, _SPECIAL, _FREE, format_items)

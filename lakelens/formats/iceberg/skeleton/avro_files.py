@@ -241,19 +241,16 @@ class EntryWalk:
             elif name == "file_format" and isinstance(value, str):
                 value = value if value.lower() in _FORMATS else "other"
             elif name == "partition" and isinstance(value, dict):
-                value = self._write_partition(value, pen)
+                fields = ((self._partition[key], inner) for key, inner in value.items())
+                value = {
+                    new: None if inner is None else pen.partition(field, inner)
+                    for (new, field), inner in fields
+                }
             elif name in ("lower_bounds", "upper_bounds") and value is not None:
                 value = _write_bounds(value, pen)
             elif name == "key_metadata" and isinstance(value, bytes):
                 value = bytes(len(value))
             made[stored] = value
-        return made
-
-    def _write_partition(self, values: Mapping[str, Any], pen: Pen) -> dict[str, Any]:
-        made = {}
-        for stored, value in values.items():
-            name, field = self._partition[stored]
-            made[name] = None if value is None else pen.partition(field, value)
         return made
 
 

@@ -185,16 +185,11 @@ def _list_statistics(bones: IcebergBones) -> list[str]:
     found: dict[str, None] = {}
     for document in bones.manifests.values():
         for entry in document.records:
-            for pair in _walk_pairs(entry):
-                found[str(pair.get("key"))] = None
+            file = entry.get("data_file") or {}
+            for pairs in map(file.get, _MAPS):
+                for pair in pairs if isinstance(pairs, list) else ():
+                    found[str(pair.get("key"))] = None
     return list(found)
-
-
-def _walk_pairs(entry: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    file = entry.get("data_file") or {}
-    for name in _MAPS:
-        pairs = file.get(name)
-        yield from pairs if isinstance(pairs, list) else ()
 
 
 def _cut_statistics(bones: IcebergBones, keys: Keys) -> IcebergBones:
@@ -387,13 +382,8 @@ def drop_unused(bones: IcebergBones) -> IcebergBones:
     manifests = {name: document for name, document in bones.manifests.items() if name in named}
     vectors = bones.vectors
     if vectors:
-        files = {relate(path) for document in manifests.values() for path in _list_files(document)}
+        records = (record.get("data_file") for document in manifests.values() for record in document.records)
+        files = {relate(file.get("file_path") if isinstance(file, dict) else None) for file in records}
         vectors = {name: write for name, write in vectors.items() if name in files}
     blanks = {name: size for name, size in bones.blanks.items() if name in lists or name in named}
     return replace(bones, lists=kept, manifests=manifests, vectors=vectors, blanks=blanks)
-
-
-def _list_files(document: AvroDocument) -> Iterator[Any]:
-    for record in document.records:
-        file = record.get("data_file")
-        yield file.get("file_path") if isinstance(file, dict) else None

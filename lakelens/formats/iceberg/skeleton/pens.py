@@ -64,7 +64,9 @@ class PlaceBook:
 
     def name_file(self, recorded: str) -> str:
         """A data or delete file."""
-        return f"{self.spell(recorded)}/data/{self._names.file(_locate(recorded))}{_find_ending(recorded)}"
+        word = posixpath.basename(recorded).rpartition(".")[2].lower()
+        ending = f".{word}" if word in _ENDINGS else ""
+        return f"{self.spell(recorded)}/data/{self._names.file(_locate(recorded))}{ending}"
 
     def name_cut(self, recorded: str) -> str:
         """A path that may be cut short: a known one as it is named, any other where it stands among the known ones."""
@@ -80,11 +82,6 @@ def list_key(recorded: str) -> str:
 
 def _locate(recorded: str) -> str:
     return split_location(recorded)[1]
-
-
-def _find_ending(recorded: str) -> str:
-    ending = posixpath.basename(recorded).rpartition(".")[2].lower()
-    return f".{ending}" if ending in _ENDINGS else ""
 
 
 PATH_COLUMN = 2147483546  # file_path of position delete files

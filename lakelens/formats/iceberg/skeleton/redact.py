@@ -217,7 +217,8 @@ class _Redactor:
         self._fields: dict[int, tuple[int, int | None, str, str]] = {}
 
     def run(self) -> IcebergBones:
-        lists = read_files(self._context, self._list_recorded())
+        recorded = (snapshot.get("manifest-list") for snapshot in self._list_snapshots())
+        lists = read_files(self._context, [path for path in recorded if isinstance(path, str)])
         walks = {name: ListWalk(one.record) for name, one in lists.items()}
         # the manifests that snapshots of version 1 name themselves
         named = [
@@ -256,10 +257,6 @@ class _Redactor:
 
     def _list_snapshots(self) -> list[dict[str, Any]]:
         return [one for one in self._raw.get("snapshots") or () if isinstance(one, dict)]
-
-    def _list_recorded(self) -> list[str]:
-        found = (one.get("manifest-list") for one in self._list_snapshots())
-        return [path for path in found if isinstance(path, str)]
 
     def _learn(self, manifests: Mapping[str, StoredFile]) -> list[IcebergType]:
         """Columns, specs and original names, of the document and of the headers of manifests."""

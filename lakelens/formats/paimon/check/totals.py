@@ -83,7 +83,11 @@ def compare_counts(survey: Survey, tallies: Sequence[Tally]) -> None:
     lists = f"{len(survey.lists):,} manifest list{'s' * (len(survey.lists) != 1)}"
     manifests = f"{len(survey.manifests):,} manifest{'s' * (len(survey.manifests) != 1)}"
     line = survey.ledger.line("counts of manifests", lists, manifests)
-    _count_lengths(survey, line)
+    # lengths of lists were compared when the lists were read: what differs is a finding of the table
+    odd = {finding.path for finding in survey.table.findings if finding.code == "manifest-length"}
+    measured = [path for path, listed in survey.lists.items() if listed.size_bytes is not None]
+    line.compared += len(measured)
+    line.differing += sum(path in odd for path in measured)
     ranges = _measure(survey)
     for number, tally in enumerate(tallies):
         if number in survey.damaged:
@@ -96,15 +100,6 @@ def compare_counts(survey: Survey, tallies: Sequence[Tally]) -> None:
                 line.compare(manifest.raw.get(name), found, "manifest-counts", path, name, snapshots, "error")
             if tally.added or tally.deleted:
                 _compare_ranges(line, manifest, number, ranges, snapshots)
-
-
-def _count_lengths(survey: Survey, line: Line) -> None:
-    """Lengths of lists, which were compared when the lists were read: what differs is a finding of the table."""
-    odd = {found.path for found in survey.table.findings if found.code == "manifest-length"}
-    for path, listed in survey.lists.items():
-        if listed.size_bytes is not None:
-            line.compared += 1
-            line.differing += path in odd
 
 
 def _measure(survey: Survey) -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
@@ -140,30 +135,16 @@ def _compare_ranges(
         least, most = (int(ends[number]) for ends in ranges[name])
         if name == "row_id" and least < 0:
             continue  # an entry without row ids: the list records none
-        for end, recorded, found in (
-            ("MIN", manifest.raw.get(f"_MIN_{name.upper()}"), least),
-            ("MAX", manifest.raw.get(f"_MAX_{name.upper()}"), most),
-        ):
-            _compare_end(line, path, f"_{end}_{name.upper()}", recorded, found, end == "MIN", snapshots)
+        for key, found in ((f"_MIN_{name.upper()}", least), (f"_MAX_{name.upper()}", most)):
+            recorded = manifest.raw.get(key)
+            if recorded is None:
+                continue
+            # readers skip a manifest by its range, so one that leaves an entry out loses rows
+            leaves_out = recorded > found if key.startswith("_MIN") else recorded < found
+            severity: Any = "error" if leaves_out else "warning"
+            line.compare(recorded, found, "manifest-range", path, key, snapshots, severity)
     most = int(ranges["schema_id"][1][number])
     line.compare(manifest.schema_id, most, "manifest-schema", path, "_SCHEMA_ID", snapshots)
-
-
-def _compare_end(
-    line: Line,
-    path: str,
-    what: str,
-    recorded: int | None,
-    found: int,
-    is_least: bool,
-    snapshots: Affected,
-) -> None:
-    """One end of a range: readers skip a manifest by it, so one that leaves an entry out loses rows."""
-    if recorded is None:
-        return
-    leaves_out = recorded > found if is_least else recorded < found
-    severity: Any = "error" if leaves_out else "warning"
-    line.compare(recorded, found, "manifest-range", path, what, snapshots, severity)
 
 
 # What a check of a Paimon table reads of entries.

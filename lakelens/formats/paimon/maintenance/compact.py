@@ -91,18 +91,19 @@ def choose_partitions(
                 list_nearest(key, branch.partition_keys) if branch.partition_keys else "the table has none"
             )
             raise LakeError(f"option partitions: {key} is no partition column", hint=known)
-    return (file for file in files if any(_matches(file.partition, one, branch) for one in wanted))
+    columns = {column.name: column for column in branch.context.partitions.columns}
 
+    def matches(partition: Partition, texts: Mapping[str, str]) -> bool:
+        # Paimon writes a value as text in two forms
+        return all(
+            text
+            in (
+                format_value(partition.get(key), columns[key].type, legacy=legacy) for legacy in (False, True)
+            )
+            for key, text in texts.items()
+        )
 
-def _matches(partition: Partition, wanted: Mapping[str, str], branch: PaimonTable) -> bool:
-    return all(value in _list_forms(partition, key, branch) for key, value in wanted.items())
-
-
-def _list_forms(partition: Partition, key: str, branch: PaimonTable) -> tuple[Any, ...]:
-    """A value as text, in the two forms that Paimon writes."""
-    column = next(one for one in branch.context.partitions.columns if one.name == key)
-    value = partition.get(key)
-    return tuple(format_value(value, column.type, legacy=legacy) for legacy in (False, True))
+    return (file for file in files if any(matches(file.partition, texts) for texts in wanted))
 
 
 Key = tuple[str, int]

@@ -387,7 +387,9 @@ def warn_of_others(branch: PaimonTable, deletion: Deletion) -> list[str]:
             continue
         try:
             other = branch.branch(ref.name)
-            needed = {path for state in _list_states(other) for path in _list_needed(state)}
+            snapshots = (other.find_numbered(number) for number in other.pointer.ids)
+            states = (*(snapshot for snapshot in snapshots if snapshot is not None), *other.tags.values())
+            needed = {path for state in states for path in _list_needed(state)}
         except LakeError as error:
             warnings.append(f"What branch {ref.name} needs cannot be read: {error.reason}.")
             continue
@@ -401,14 +403,6 @@ def warn_of_others(branch: PaimonTable, deletion: Deletion) -> list[str]:
 def find_broken(state: PaimonSnapshot, deletion: Deletion) -> int:
     """How many of the files that go a state that stays needs."""
     return len(deletion.pieces.keys() & set(_list_needed(state)))
-
-
-def _list_states(branch: PaimonTable) -> Iterator[PaimonSnapshot]:
-    for number in branch.pointer.ids:
-        found = branch.find_numbered(number)
-        if found is not None:
-            yield found
-    yield from branch.tags.values()
 
 
 def _list_needed(state: PaimonSnapshot) -> Iterator[str]:

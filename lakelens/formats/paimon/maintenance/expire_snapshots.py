@@ -47,7 +47,7 @@ from lakelens.model.check.references import Referring
 from lakelens.model.maintenance import Assumption, Fate, Option, Piece, Procedure, Proposal
 
 if TYPE_CHECKING:
-    from lakelens.formats.paimon.manifests.manifest import PaimonManifest, PaimonManifestList
+    from lakelens.formats.paimon.manifests.manifest import PaimonManifest
     from lakelens.formats.paimon.snapshot import PaimonSnapshot
     from lakelens.formats.paimon.table import PaimonTable
     from lakelens.model.table import Table
@@ -242,7 +242,14 @@ def expire_range(
         kept = [*list_overlapped(tags, chosen.ids[0], chosen.end), states[chosen.end]]
         skipped = deletion.name_metadata(kept)
     except LakeError as error:
-        return _fail_names(deletion, going, error, is_new)
+        # the metadata of a state that stays cannot be read
+        if not is_new:
+            return [
+                f"The engine fails after it has deleted data files, and leaves the snapshots: {error.reason}."
+            ]
+        for state in going:
+            deletion.drop_document("snapshot", state.id, "expired")
+        return [f"The engine leaves all manifests: {error.reason}."]
     try:
         for state in going:
             deletion.drop_metadata(state, skipped, ("base", "delta", "changelog"), _GOES)
@@ -250,19 +257,6 @@ def expire_range(
     except LakeError as error:
         return [f"The engine fails before it is done: {error.reason}."]
     return []
-
-
-def _fail_names(
-    deletion: Deletion, going: Sequence[PaimonSnapshot], error: LakeError, is_new: bool
-) -> list[str]:
-    """What happens where the metadata of a state that stays cannot be read."""
-    if not is_new:
-        return [
-            f"The engine fails after it has deleted data files, and leaves the snapshots: {error.reason}."
-        ]
-    for state in going:
-        deletion.drop_document("snapshot", state.id, "expired")
-    return [f"The engine leaves all manifests: {error.reason}."]
 
 
 def _skip_tagged(deletion: Deletion, tag: PaimonSnapshot | None) -> Skips | None:
@@ -351,7 +345,11 @@ class UsedNames:
         manifests: list[PaimonManifest] = []
         for listed in state.manifest_lists:
             names.add(listed.recorded_path or "")
-            manifests += self._read_list(listed)
+            try:
+                manifests += listed.manifests
+            except Missing:
+                if not self._is_new:
+                    raise
         names |= self._read_manifests(manifests)
         if state.index_manifest:
             try:
@@ -380,20 +378,18 @@ class UsedNames:
             names.update(manifest.file_name for manifest in read[role])
         return names | self._read_manifests(read.get("changelog" if "changelog" in lists else "delta", []))
 
-    def _read_list(self, listed: PaimonManifestList) -> Iterable[PaimonManifest]:
-        try:
-            return listed.manifests
-        except Missing:
-            if not self._is_new:
-                raise
-            return ()
-
     def _read_manifests(self, manifests: Iterable[PaimonManifest]) -> set[str]:
         names: set[str] = set()
         for manifest in manifests:
             if manifest.path not in self._read:
                 try:
-                    self._read[manifest.path] = frozenset(_list_files(manifest))
+                    files = (entry.file for entry in manifest.iterate_entries())
+                    self._read[manifest.path] = frozenset(
+                        name
+                        for file in files
+                        if isinstance(file, PaimonDataFile)
+                        for name in (file.file_name, *file.extra_files)
+                    )
                 except Missing:
                     if not self._is_new:
                         raise
@@ -401,13 +397,6 @@ class UsedNames:
             names.add(manifest.file_name)
             names |= self._read[manifest.path]
         return names
-
-
-def _list_files(manifest: PaimonManifest) -> Iterator[str]:
-    for entry in manifest.iterate_entries():
-        if isinstance(entry.file, PaimonDataFile):
-            yield entry.file.file_name
-            yield from entry.file.extra_files
 
 
 def plan_removal(table: Table, values: Mapping[str, Any]) -> Proposal:

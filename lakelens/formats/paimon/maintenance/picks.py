@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -68,14 +68,13 @@ def count_runs(files: FileSet) -> tuple[BucketRuns, ...]:
         if content == "data":
             levels = found.setdefault((partition or "", bucket or 0), {})
             levels.setdefault(level or 0, []).append(size or 0)
-    return tuple(_count_bucket(*key, found[key]) for key in sorted(found))
-
-
-def _count_bucket(partition: str, bucket: int, levels: Mapping[int, list[int]]) -> BucketRuns:
-    level_0 = len(levels.get(0, ()))
-    runs = level_0 + sum(level != 0 for level in levels)
-    sizes = [size for held in levels.values() for size in held]
-    return BucketRuns(partition, bucket, level_0, runs, len(sizes), sum(sizes))
+    counted = []
+    for (partition, bucket), levels in sorted(found.items()):
+        level_0 = len(levels.get(0, ()))
+        runs = level_0 + sum(level != 0 for level in levels)
+        sizes = [size for sizes in levels.values() for size in sizes]
+        counted.append(BucketRuns(partition, bucket, level_0, runs, len(sizes), sum(sizes)))
+    return tuple(counted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +118,8 @@ class AppendPacker:
 
     def pack_partition(self, files: Sequence[PaimonDataFile]) -> list[Bin]:
         """The bins of a partition of a table without buckets."""
-        chosen = [file for file in files if self._is_chosen(file)]
+        small, known = self._settings.small_size, self._vectors if self._settings.has_vectors else {}
+        chosen = [file for file in files if (file.size_bytes or 0) < small or file.file_name in known]
         if not self._settings.has_vectors:
             return self._pack(chosen)
         groups: dict[str, Bin] = {}
@@ -129,12 +129,17 @@ class AppendPacker:
             (rest if index is None else groups.setdefault(index, [])).append(file)
         bins = list(groups.values())
         if self._is_new:
-            bins = self._join_groups(bins)
+            # groups of files that share index files are joined until a bin is full (2.0)
+            groups_by_size = sorted(bins, key=lambda group: sum(file.size_bytes or 0 for file in group))
+            bins = []
+            filling: Bin = []
+            for group in groups_by_size:
+                filling = filling + group
+                if self._is_full(filling):
+                    bins.append(filling)
+                    filling = []
+            bins += [filling] if filling else []
         return bins + (self._pack(rest) if len(rest) > 1 else [])
-
-    def _is_chosen(self, file: PaimonDataFile) -> bool:
-        is_small = (file.size_bytes or 0) < self._settings.small_size
-        return is_small or (self._settings.has_vectors and file.file_name in self._vectors)
 
     def _pack(self, files: Sequence[PaimonDataFile]) -> list[Bin]:
         ordered = sorted(files, key=lambda file: file.size_bytes or 0)
@@ -165,22 +170,13 @@ class AppendPacker:
         most = self._settings.number("compaction.max.file-num", 50)
         return (size >= target and len(files) >= self._least) or len(files) >= most
 
-    def _join_groups(self, groups: Sequence[Bin]) -> list[Bin]:
-        """Groups of files that share index files, joined until a bin is full (2.0)."""
-        bins: list[Bin] = []
-        filling: Bin = []
-        for group in sorted(groups, key=lambda held: sum(file.size_bytes or 0 for file in held)):
-            filling = filling + group
-            if self._is_full(filling):
-                bins.append(filling)
-                filling = []
-        return [*bins, filling] if filling else bins
-
     def pack_bucket(self, files: Sequence[PaimonDataFile], is_full: bool) -> list[Bin]:
         """What is compacted of a bucket: one bin or none."""
         ordered = sorted(files, key=lambda file: file.min_sequence_number or 0)
         if not self._is_new:
-            ordered = list(_drop_twins(ordered))
+            # of several files with one first record 0.9 sees one alone: the first
+            firsts = {file.min_sequence_number: file for file in reversed(ordered)}
+            ordered = [file for file in ordered if firsts[file.min_sequence_number] is file]
         found = self._take_all(ordered) if is_full else self._take_next(ordered)
         return [found] if found else []
 
@@ -219,15 +215,6 @@ class AppendPacker:
             if is_over:
                 chosen.pop(0)
         return []
-
-
-def _drop_twins(files: Sequence[PaimonDataFile]) -> Iterator[PaimonDataFile]:
-    """Of several files with one first record 0.9 sees one alone."""
-    seen: set[int | None] = set()
-    for file in files:
-        if file.min_sequence_number not in seen:
-            seen.add(file.min_sequence_number)
-            yield file
 
 
 # Which sorted runs of a bucket the next compaction takes.

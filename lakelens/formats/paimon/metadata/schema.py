@@ -110,6 +110,11 @@ def parse_schema(raw: Mapping[str, Any], path: str) -> tuple[PaimonSchema, list[
     number = parse_numbered(path.rsplit("/", 1)[-1], "schema")
     if number is not None and document.id is not None and number != document.id:
         notes.append(f"$.id is {document.id}, the file is named schema-{number}")
+    options = {key: value for key, value in document.options.items() if value is not None}
+    if document.version <= 1:
+        options.setdefault("bucket", "1")
+    if document.version <= 2:
+        options.setdefault("file.format", "orc")
     schema = PaimonSchema(
         number if number is not None else document.id,
         tuple(describe_field(column) for column in columns),
@@ -119,7 +124,7 @@ def parse_schema(raw: Mapping[str, Any], path: str) -> tuple[PaimonSchema, list[
         columns=columns,
         partition_keys=tuple(document.partition_keys),
         primary_keys=tuple(document.primary_keys),
-        options=_complete_options(document),
+        options=options,
         comment=document.comment,
         highest_field_id=document.highest_field_id,
         created_at=parse_millis(document.time_millis) if document.time_millis else None,
@@ -142,15 +147,6 @@ def _parse_columns(document: SchemaDocument, path: str) -> list[PaimonField]:
             error.path = error.path or path
             raise
     return columns
-
-
-def _complete_options(document: SchemaDocument) -> dict[str, str]:
-    options = {key: value for key, value in document.options.items() if value is not None}
-    if document.version <= 1:
-        options.setdefault("bucket", "1")
-    if document.version <= 2:
-        options.setdefault("file.format", "orc")
-    return options
 
 
 class Schemas:

@@ -242,21 +242,19 @@ def format_items(place: Place, items: Sequence[Any], document: Any) -> str:
     """
     if not items or not all(isinstance(item, Mapping) for item in items):
         return ""
+    only = items[0]
     if len(place) >= 2 and place[-2] == "fields":
         if len(items) > 1:
             return f"{len(items):,} columns: {', '.join(str(item.get('name')) for item in items[:5])}"
-        return f"column {items[0].get('name')} {_format_type(items[0].get('type'))}".rstrip()
-    only = items[0]
+        kind = only.get("type")
+        word = kind.get("type", "") if isinstance(kind, Mapping) else kind if isinstance(kind, str) else ""
+        return f"column {only.get('name')} {word}".rstrip()
     if len(items) == 1 and "commitKind" in only:
         return f"snapshot {only.get('id')}, {only['commitKind']}"
     if len(items) == 1 and isinstance(only.get("fields"), list) and "highestFieldId" in only:
         number = len(only["fields"])
         return f"schema {only.get('id')}: {number:,} column{'' if number == 1 else 's'}"
     return ""
-
-
-def _format_type(kind: Any) -> str:
-    return kind if isinstance(kind, str) else str(kind.get("type", "")) if isinstance(kind, Mapping) else ""
 
 
 VOCABULARY = Vocabulary(_KINDS, _SPECIAL, _FREE, format_items)

@@ -73,8 +73,8 @@ class _Redactor:
                     self._read_file(sources.lists, raw[key])
             if isinstance(raw.get("indexManifest"), str):
                 self._read_file(sources.indexes, raw["indexManifest"])
-        for listed in [one for one in sources.lists.values() if one is not None and one.container]:
-            for line in listed.container.records if listed.container else ():
+        for stored in [one for one in sources.lists.values() if one is not None and one.container]:
+            for line in stored.container.records if stored.container else ():
                 if isinstance(line.get("_FILE_NAME"), str):
                     self._read_file(sources.manifests, line["_FILE_NAME"])
         schemas = [schema for book in self._books for schema in reversed(book.all())]
@@ -88,7 +88,14 @@ class _Redactor:
         self._book.name_all(self._schemas)
         walk = RecordWalk(self._book, self._places, self._context.schema.partition_columns, self._find_schema)
         walk.is_noting = True
-        self._walk_all(walk)
+        for listed, write in (
+            (sources.lists, walk.write_line),
+            (sources.manifests, walk.write_entry),
+            (sources.indexes, walk.write_index),
+        ):
+            for _, container in track(_list_readable(listed), "manifests", len(listed)):
+                for record in container.records:
+                    write(record)
         named = (*self._sources.lists, *self._sources.manifests, *self._sources.indexes)
         self._redaction.names.number_files([*walk.files, *named])
         self._book.publish(self._schemas)
@@ -161,17 +168,6 @@ class _Redactor:
 
     # --- writing -------------------------------------------------------------------------------------------------------
 
-    def _walk_all(self, walk: RecordWalk) -> None:
-        sources = self._sources
-        for found, write in (
-            (sources.lists, walk.write_line),
-            (sources.manifests, walk.write_entry),
-            (sources.indexes, walk.write_index),
-        ):
-            for _, container in track(_list_readable(found), "manifests", len(found)):
-                for record in container.records:
-                    write(record)
-
     def _write(self, walk: RecordWalk) -> PaimonBones:
         sources, places = self._sources, self._places
         writer, differences = DocumentWriter(self._redaction, places), self._find_differences()
@@ -232,31 +228,26 @@ class _Redactor:
                         "index files other than of deletion vectors, which hold hashes or values, are left out"
                     )
                     continue
-                path = self._find_index(record, name)
+                path = self._context.layout.shared("index", name)
+                if self._context.is_on("index-file-in-data-file-dir"):
+                    partition, bucket = record.get("_PARTITION") or b"", record.get("_BUCKET") or 0
+                    path = self._context.locate_data(partition, bucket, name, None, name)
                 try:
                     data = self._context.store.read(path)
                 except LakeError:
                     self._redaction.note("files that are missing are missing in the skeleton")
                     continue
-                made[f"index/{self._places.index(name)}"] = _cut_vectors(data, record)
+                kept = bytearray(len(data))
+                kept[:1] = data[:1]
+                for vector in record.get("_DELETIONS_VECTORS_RANGES") or ():
+                    begin, length = vector.get("f1"), vector.get("f2")
+                    if not isinstance(begin, int) or not isinstance(length, int) or length < 0:
+                        continue
+                    if 0 <= begin <= len(data):
+                        end = min(begin + length + _FRAME, len(data))
+                        kept[begin:end] = data[begin:end]
+                made[f"index/{self._places.index(name)}"] = bytes(kept)
         return made
-
-    def _find_index(self, record: Mapping[str, Any], name: str) -> str:
-        if self._context.is_on("index-file-in-data-file-dir"):
-            partition, bucket = record.get("_PARTITION") or b"", record.get("_BUCKET") or 0
-            return self._context.locate_data(partition, bucket, name, None, name)
-        return self._context.layout.shared("index", name)
-
-
-def _cut_vectors(data: bytes, record: Mapping[str, Any]) -> bytes:
-    made = bytearray(len(data))
-    made[:1] = data[:1]
-    for one in record.get("_DELETIONS_VECTORS_RANGES") or ():
-        begin, length = one.get("f1"), one.get("f2")
-        if isinstance(begin, int) and isinstance(length, int) and 0 <= begin <= len(data) and length >= 0:
-            end = min(begin + length + _FRAME, len(data))
-            made[begin:end] = data[begin:end]
-    return bytes(made)
 
 
 def _list_readable(found: Mapping[str, _Stored | None]) -> Iterator[tuple[str, Container]]:
