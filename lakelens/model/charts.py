@@ -374,7 +374,7 @@ class Drawing(Displayable):
 MOST_BOXES, MOST_BYTES = 24, 96
 
 
-class Piece(NamedTuple):
+class BytePiece(NamedTuple):
     """Some bytes of a box: what they are called, and their role as a span has it."""
 
     data: bytes
@@ -392,7 +392,7 @@ class RowBox(Named):
 
     name: str
     start: int
-    pieces: tuple[Piece, ...]
+    pieces: tuple[BytePiece, ...]
     note: str
     value: Any = None
     number: int | None = None
@@ -482,7 +482,7 @@ def _list_header(section: Span, data: bytes, origin: int) -> Iterator[RowBox]:
         lines = [one for bit in bits for one in ((bit,) if bit.label == "null bits" else bit.iter_children())]
         made = _make_box(bits[0], data, origin)
         notes = [one.note for one in lines if one.role != "unused"]
-        pieces, left = _cut(Piece(data[one.start : one.end], one.label, one.role) for one in lines)
+        pieces, left = _cut(BytePiece(data[one.start : one.end], one.label, one.role) for one in lines)
         count = sum(data[one.start].bit_count() for one in lines if one.role != "unused")
         nulls = f"{count:,} {'is' if count == 1 else 'are'} null" if count else "none is null"
         note = notes[0] if len(notes) == 1 else f"a bit for each field, {nulls}"
@@ -491,7 +491,7 @@ def _list_header(section: Span, data: bytes, origin: int) -> Iterator[RowBox]:
 
 def _make_box(span: Span, data: bytes, origin: int) -> RowBox:
     leaves = list(islice(span.leaves(), MOST_BYTES))
-    pieces, left = _cut(Piece(data[one.start : one.end], one.label, one.role) for one in leaves)
+    pieces, left = _cut(BytePiece(data[one.start : one.end], one.label, one.role) for one in leaves)
     left += span.end - leaves[-1].end
     padding = [
         one.note for one in leaves if one.role == "padding" and one is not span and one.end == span.end
@@ -502,9 +502,9 @@ def _make_box(span: Span, data: bytes, origin: int) -> RowBox:
                   is_null=is_null, is_field=span.number is not None, left=left)  # fmt: skip
 
 
-def _cut(pieces: Iterable[Piece]) -> tuple[tuple[Piece, ...], int]:
+def _cut(pieces: Iterable[BytePiece]) -> tuple[tuple[BytePiece, ...], int]:
     """The first pieces, as far as a box shows bytes, and how many bytes more there are."""
-    shown: list[Piece] = []
+    shown: list[BytePiece] = []
     room, left = MOST_BYTES, 0
     for piece in pieces:
         if room:

@@ -13,7 +13,7 @@ from lakelens.analysis.claims import find_column, name_written
 from lakelens.errors import LakeError, Unsupported
 from lakelens.model.arrow import arrow_type
 from lakelens.model.check.checking import Checking, RowCheck
-from lakelens.model.check.ledger import Ledger, Line, format_figure
+from lakelens.model.check.ledger import Ledger, LedgerLine, format_figure
 from lakelens.model.check.survey import Survey
 from lakelens.model.storage import KNOWN_FORMATS
 from lakelens.progress import read_each, track
@@ -296,7 +296,7 @@ class ColumnCheck(RowCheck):
             self._compare_bound(line, "upper", bound.upper, self.upper, users)
 
     def _compare_bound(
-        self, line: Line, side: str, recorded: Any, found: Any, users: tuple[int, ...]
+        self, line: LedgerLine, side: str, recorded: Any, found: Any, users: tuple[int, ...]
     ) -> None:
         if recorded is None or found is None:
             return

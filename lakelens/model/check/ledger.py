@@ -85,7 +85,7 @@ class Gaps(Items[Gap]):
     facts = (Fact("what"), Fact("why"), Fact("call"))
 
 
-class Line:
+class LedgerLine:
     """One kind of figure of a ledger."""
 
     def __init__(self, findings: Findings, recorded: str, recorded_in: str, compared_with: str) -> None:
@@ -164,13 +164,13 @@ class Ledger:
 
     def __init__(self) -> None:
         self.findings = Findings()
-        self._lines: dict[str, Line] = {}
+        self._lines: dict[str, LedgerLine] = {}
         self._gaps: dict[str, Gap] = {}
 
-    def line(self, recorded: str, recorded_in: str = "", compared_with: str = "") -> Line:
+    def line(self, recorded: str, recorded_in: str = "", compared_with: str = "") -> LedgerLine:
         """The line of a kind of figures; where it was opened before, that one."""
         if recorded not in self._lines:
-            self._lines[recorded] = Line(self.findings, recorded, recorded_in, compared_with)
+            self._lines[recorded] = LedgerLine(self.findings, recorded, recorded_in, compared_with)
         return self._lines[recorded]
 
     def leave(self, what: str, why: str, call: str = "") -> None:

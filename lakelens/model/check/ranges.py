@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from lakelens.model.check.ledger import Affected, Line, format_figure
+from lakelens.model.check.ledger import Affected, LedgerLine, format_figure
 from lakelens.model.check.survey import Survey
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def compare_ranges(survey: Survey, recorded_in: str) -> None:
             _compare_summaries(line, known, values.slice(start, stop - start), snapshots)
 
 
-def _compare_summaries(line: Line, manifest: Any, values: pa.StructArray, snapshots: Affected) -> None:
+def _compare_summaries(line: LedgerLine, manifest: Any, values: pa.StructArray, snapshots: Affected) -> None:
     import pyarrow.compute as pc
 
     for place, summary in enumerate(manifest.partition_summary):
@@ -66,7 +66,7 @@ def _compare_summaries(line: Line, manifest: Any, values: pa.StructArray, snapsh
 
 
 def compare_end(
-    line: Line, path: str, where: str, recorded: Any, found: Any, sign: int, snapshots: Affected
+    line: LedgerLine, path: str, where: str, recorded: Any, found: Any, sign: int, snapshots: Affected
 ) -> None:
     """One end of a range; `sign` says on which side of it no value may be."""
     if found is None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.manifests.contents import read_puffin_footer
-from lakelens.model.check.ledger import Line, name_some
+from lakelens.model.check.ledger import LedgerLine, name_some
 from lakelens.model.check.survey import Survey
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def compare_document(table: IcebergTable, context: TableContext, survey: Survey)
     line.differing += wrong
 
 
-def _compare_ids(table: IcebergTable, context: TableContext, line: Line) -> None:
+def _compare_ids(table: IcebergTable, context: TableContext, line: LedgerLine) -> None:
     """Current and default ids are among those that are listed; each id stands there once."""
     typed, path = context.typed, table.metadata_path
     schemas = [schema.get("schema-id", 0) for schema in typed.schemas or []]
@@ -64,7 +64,7 @@ def _compare_ids(table: IcebergTable, context: TableContext, line: Line) -> None
     line.require(not again, "repeated-id", path, message, again)
 
 
-def _compare_columns(table: IcebergTable, context: TableContext, line: Line) -> None:
+def _compare_columns(table: IcebergTable, context: TableContext, line: LedgerLine) -> None:
     """No column or partition field has a higher id than the last that was given; specs and orders know their columns."""
     typed, path = context.typed, table.metadata_path
     ids = {
@@ -102,7 +102,7 @@ def _compare_columns(table: IcebergTable, context: TableContext, line: Line) -> 
             line.require(source in known, "unknown-column", path, message)
 
 
-def _compare_snapshots(table: IcebergTable, context: TableContext, line: Line) -> None:
+def _compare_snapshots(table: IcebergTable, context: TableContext, line: LedgerLine) -> None:
     """The schema of each snapshot is known; no snapshot is its own ancestor; times do not run backwards."""
     path, known = table.metadata_path, {schema.id for schema in table.schemas}
     moments: dict[int, int] = {}
@@ -125,7 +125,7 @@ def _compare_snapshots(table: IcebergTable, context: TableContext, line: Line) -
         )
 
 
-def _find_cycles(table: IcebergTable, line: Line, snapshots: Iterable[int]) -> None:
+def _find_cycles(table: IcebergTable, line: LedgerLine, snapshots: Iterable[int]) -> None:
     """A chain of parents that comes back to itself: readers of history would never end."""
     done: set[int] = set()
     for start in snapshots:
@@ -141,7 +141,7 @@ def _find_cycles(table: IcebergTable, line: Line, snapshots: Iterable[int]) -> N
         done.update(chain)
 
 
-def _compare_logs(table: IcebergTable, context: TableContext, line: Line) -> None:
+def _compare_logs(table: IcebergTable, context: TableContext, line: LedgerLine) -> None:
     """The snapshot log names known snapshots, ends with the current one, and both logs are in the order of time."""
     typed, path = context.typed, table.metadata_path
     log = [(one.snapshot_id, one.timestamp_ms) for one in typed.snapshot_log]
@@ -166,7 +166,7 @@ def _compare_logs(table: IcebergTable, context: TableContext, line: Line) -> Non
             line.require(not has_branch_keys, "ref-retention", path, message, (), "warning")
 
 
-def _compare_version(table: IcebergTable, context: TableContext, line: Line) -> None:
+def _compare_version(table: IcebergTable, context: TableContext, line: LedgerLine) -> None:
     """What a format version must have, and what only later ones may."""
     outline, path = context.document.outline, table.metadata_path
     version = table.format_version or 1
@@ -220,7 +220,7 @@ def compare_statistics(table: IcebergTable, context: TableContext, survey: Surve
                 _compare_puffin(context, line, wire, where)
 
 
-def _compare_puffin(context: TableContext, line: Line, wire: WireStatistics, where: str) -> None:
+def _compare_puffin(context: TableContext, line: LedgerLine, wire: WireStatistics, where: str) -> None:
     path = context.access.locator.locate(wire.statistics_path)
     try:
         footer = read_puffin_footer(context, wire.statistics_path)

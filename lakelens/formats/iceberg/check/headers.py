@@ -18,7 +18,7 @@ from lakelens.formats.iceberg.manifests.containers import Header, read_head
 from lakelens.formats.iceberg.manifests.header import read_number, read_text
 from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
 from lakelens.formats.iceberg.snapshot import IcebergSnapshot
-from lakelens.model.check.ledger import Line
+from lakelens.model.check.ledger import LedgerLine
 from lakelens.model.check.survey import Survey
 from lakelens.progress import track
 
@@ -55,7 +55,7 @@ class TableCopies:
         }
 
     def compare(
-        self, line: Line, header: Header, path: str, snapshots: Callable[[], tuple[int, ...]]
+        self, line: LedgerLine, header: Header, path: str, snapshots: Callable[[], tuple[int, ...]]
     ) -> None:
         """Compare the copies of one head."""
         schema, number = _read_json(header, "schema"), read_number(header, "schema-id")
@@ -73,7 +73,7 @@ class TableCopies:
 
     def _compare_schema(
         self,
-        line: Line,
+        line: LedgerLine,
         schema: Mapping[str, Any],
         number: int | None,
         path: str,
@@ -206,7 +206,7 @@ def _read(context: TableContext, path: str) -> Header | None:
 def _compare_manifest(
     table: IcebergTable,
     survey: Survey,
-    line: Line,
+    line: LedgerLine,
     manifest: IcebergManifest,
     header: Header,
     number: int,

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
-from lakelens.model.check.ledger import Line
+from lakelens.model.check.ledger import LedgerLine
 from lakelens.model.check.survey import State, Survey
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def compare_sequences(table: IcebergTable, survey: Survey) -> None:
         _compare_minimum(survey, line)
 
 
-def _compare_snapshots(table: IcebergTable, survey: Survey, line: Line) -> None:
+def _compare_snapshots(table: IcebergTable, survey: Survey, line: LedgerLine) -> None:
     path, last = table.metadata_path, table.last_sequence_number
     for state in survey.states:
         number = state.snapshot.sequence_number or 0
@@ -55,7 +55,7 @@ def _compare_snapshots(table: IcebergTable, survey: Survey, line: Line) -> None:
             line.require(is_unique, "sequence-number", path, message, (*one.ids, *other.ids))
 
 
-def _compare_lists(table: IcebergTable, survey: Survey, line: Line) -> None:
+def _compare_lists(table: IcebergTable, survey: Survey, line: LedgerLine) -> None:
     """The number that a list gives a manifest, with the snapshot that added it and those that name it."""
     for state in survey.states:
         own = state.snapshot.sequence_number or 0
@@ -83,7 +83,7 @@ def _compare_lists(table: IcebergTable, survey: Survey, line: Line) -> None:
                 )
 
 
-def _compare_entries(survey: Survey, line: Line) -> None:
+def _compare_entries(survey: Survey, line: LedgerLine) -> None:
     import numpy as np
     import pyarrow.compute as pc
 
@@ -111,7 +111,7 @@ def _compare_entries(survey: Survey, line: Line) -> None:
     _note_rows(survey, line, wrong, "entry-snapshot", "is ADDED by another snapshot than its manifest")
 
 
-def _note_rows(survey: Survey, line: Line, wrong: NDArray[Any], code: str, words: str) -> None:
+def _note_rows(survey: Survey, line: LedgerLine, wrong: NDArray[Any], code: str, words: str) -> None:
     """A finding for each entry that breaks a rule; all were counted as keeping it."""
     import numpy as np
 
@@ -124,7 +124,7 @@ def _note_rows(survey: Survey, line: Line, wrong: NDArray[Any], code: str, words
         line.differ("error", code, survey.manifests[number].path, message, snapshots)
 
 
-def _compare_minimum(survey: Survey, line: Line) -> None:
+def _compare_minimum(survey: Survey, line: LedgerLine) -> None:
     """`min_sequence_number` of each manifest: the lowest data sequence number of its live files."""
     import numpy as np
 
@@ -183,7 +183,7 @@ def compare_lineage(table: IcebergTable, context: TableContext, survey: Survey) 
         _compare_files(survey, line, following)
 
 
-def _compare_snapshots_lineage(table: IcebergTable, survey: Survey, line: Line, following: int) -> None:
+def _compare_snapshots_lineage(table: IcebergTable, survey: Survey, line: LedgerLine, following: int) -> None:
     path = table.metadata_path
     ranges: list[tuple[int, int, State]] = []
     for state in survey.states:
@@ -202,7 +202,7 @@ def _compare_snapshots_lineage(table: IcebergTable, survey: Survey, line: Line, 
         line.require(end <= begin, "row-ids", path, message, (*one.ids, *other.ids))
 
 
-def _compare_assigned(survey: Survey, line: Line, state: State, first: int, rows: int) -> None:
+def _compare_assigned(survey: Survey, line: LedgerLine, state: State, first: int, rows: int) -> None:
     """The manifests that a snapshot added have their ids within those that it gives."""
     for _, _, manifest in state.manifests:
         if not isinstance(manifest, IcebergManifest) or manifest.added_snapshot_id != state.snapshot.id:
@@ -221,7 +221,7 @@ def _compare_assigned(survey: Survey, line: Line, state: State, first: int, rows
 
 
 def _compare_manifest(
-    survey: Survey, line: Line, manifest: IcebergManifest, number: int, following: int
+    survey: Survey, line: LedgerLine, manifest: IcebergManifest, number: int, following: int
 ) -> None:
     begin = manifest.first_row_id
     if begin is None:
@@ -235,7 +235,7 @@ def _compare_manifest(
     line.require(begin + min(rows, 1) <= following, "row-ids", manifest.path, message, snapshots)
 
 
-def _compare_files(survey: Survey, line: Line, following: int) -> None:
+def _compare_files(survey: Survey, line: LedgerLine, following: int) -> None:
     """Ids of live files are below the next one, and do not overlap those of another file."""
     import numpy as np
 
@@ -267,7 +267,7 @@ def _are_together(survey: Survey, one: int, other: int) -> bool:
     return bool(survey.holders[numbers[0]] & survey.holders[numbers[1]])
 
 
-def _note(survey: Survey, line: Line, row: int, words: str) -> None:
+def _note(survey: Survey, line: LedgerLine, row: int, words: str) -> None:
     number: int = survey.entries["number"][row].as_py()
     name: Any = survey.entries["path"][row].as_py().rpartition("/")[2]
     line.compared -= 1

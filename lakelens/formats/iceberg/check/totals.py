@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from lakelens.model.check.ledger import Line
+from lakelens.model.check.ledger import LedgerLine
 from lakelens.model.check.survey import State, Survey
 from lakelens.model.facts.traits import parse_figure
 from lakelens.model.finding import Severity
@@ -54,7 +54,7 @@ class Amount(NamedTuple):
 
 
 @dataclass(slots=True)
-class Tally:
+class ManifestTally:
     """The entries of one manifest, added up."""
 
     amounts: dict[Key, Amount] = field(default_factory=dict)
@@ -68,11 +68,11 @@ class Tally:
         return total
 
 
-def tally_manifests(survey: Survey) -> list[Tally]:
+def tally_manifests(survey: Survey) -> list[ManifestTally]:
     """The tally of each manifest of a survey."""
     import pyarrow.compute as pc
 
-    tallies = [Tally() for _ in survey.manifests]
+    tallies = [ManifestTally() for _ in survey.manifests]
     entries = survey.entries
     if not entries.num_rows:
         return tallies
@@ -158,7 +158,7 @@ _CHANGES_OF = {
 }
 
 
-def compare_totals(table: IcebergTable, survey: Survey, tallies: Sequence[Tally]) -> None:
+def compare_totals(table: IcebergTable, survey: Survey, tallies: Sequence[ManifestTally]) -> None:
     """Compare every total and change that the summaries record. States with unread manifests are left out."""
     summaries = f"{len(survey.states):,} summar{'y' if len(survey.states) == 1 else 'ies'}"
     line = survey.ledger.line("totals of snapshots", summaries, "the entries below them")
@@ -182,7 +182,7 @@ def compare_totals(table: IcebergTable, survey: Survey, tallies: Sequence[Tally]
 
 
 def _compare_partitions(
-    table: IcebergTable, line: Line, state: State, partitions: Mapping[tuple[int, int], frozenset[int]]
+    table: IcebergTable, line: LedgerLine, state: State, partitions: Mapping[tuple[int, int], frozenset[int]]
 ) -> None:
     """`changed-partition-count`: the different partitions of the files that the commit added and removed."""
     recorded, own = parse_figure(state.snapshot.summary, "changed-partition-count"), state.snapshot.id
@@ -218,7 +218,7 @@ def _excuse(table: IcebergTable, state: State, key: str, counted: dict[str, int]
     return " (counted on from its parent's)" if parent is not None else ""
 
 
-def _count(state: State, tallies: Sequence[Tally]) -> dict[str, int]:
+def _count(state: State, tallies: Sequence[ManifestTally]) -> dict[str, int]:
     """What the entries below a state add up to, by key of the summary."""
     sums: dict[tuple[str, str], Amount] = {}
     own = state.snapshot.id
@@ -248,7 +248,7 @@ def _measure(sums: dict[tuple[str, str], Amount], kind: str, total: Total) -> in
 _COUNTS = (("ADDED", "added"), ("EXISTING", "existing"), ("DELETED", "deleted"))
 
 
-def compare_counts(survey: Survey, tallies: Sequence[Tally]) -> None:
+def compare_counts(survey: Survey, tallies: Sequence[ManifestTally]) -> None:
     """Compare the counts of files and rows that lists record of each manifest. Damaged manifests are left out."""
     lists = f"{len(survey.lists):,} manifest list{'s' * (len(survey.lists) != 1)}"
     manifests = f"{len(survey.manifests):,} manifest{'s' * (len(survey.manifests) != 1)}"

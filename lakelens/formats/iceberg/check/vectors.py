@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.manifests.contents import read_puffin_footer
-from lakelens.model.check.ledger import Line
+from lakelens.model.check.ledger import LedgerLine
 from lakelens.model.check.survey import Survey
 from lakelens.progress import track
 
@@ -51,7 +51,7 @@ def compare_vectors(table: IcebergTable, context: TableContext, survey: Survey) 
         _decode(context, survey, line, is_vector)
 
 
-def _compare_entries(table: IcebergTable, survey: Survey, line: Line, is_vector: Any) -> None:
+def _compare_entries(table: IcebergTable, survey: Survey, line: LedgerLine, is_vector: Any) -> None:
     """What an entry of each kind of deletes must have, by the table's version."""
     import numpy as np
     import pyarrow.compute as pc
@@ -77,7 +77,7 @@ def _compare_entries(table: IcebergTable, survey: Survey, line: Line, is_vector:
             _note(survey, line, row, code, words)
 
 
-def _compare_rivals(survey: Survey, line: Line, target: str, rows: list[int]) -> None:
+def _compare_rivals(survey: Survey, line: LedgerLine, target: str, rows: list[int]) -> None:
     """Vectors of one file: different snapshots may have different ones, one snapshot may not have two."""
     numbers = [survey.entries["number"][row].as_py() for row in rows]
     blobs = [
@@ -94,7 +94,7 @@ def _compare_rivals(survey: Survey, line: Line, target: str, rows: list[int]) ->
                 return
 
 
-def _decode(context: TableContext, survey: Survey, line: Line, is_vector: Any) -> None:
+def _decode(context: TableContext, survey: Survey, line: LedgerLine, is_vector: Any) -> None:
     """Each blob is where the entry says, holds as many rows as it says, and the Puffin footer says the same of it."""
     import numpy as np
     import pyarrow as pa
@@ -142,7 +142,9 @@ def _decode(context: TableContext, survey: Survey, line: Line, is_vector: Any) -
         _compare_blob(survey, line, row, one, blobs[path].get(one["content_offset"]), count)
 
 
-def _compare_blob(survey: Survey, line: Line, row: int, one: dict[str, Any], blob: Any, count: int) -> None:
+def _compare_blob(
+    survey: Survey, line: LedgerLine, row: int, one: dict[str, Any], blob: Any, count: int
+) -> None:
     path, snapshots = one["path"], survey.snapshots_of(row)
     where = f"the vector at {one['content_offset']:,}"
     line.compare(
@@ -164,7 +166,7 @@ def _compare_blob(survey: Survey, line: Line, row: int, one: dict[str, Any], blo
 
 
 def _note(
-    survey: Survey, line: Line, row: int, code: str, words: str, snapshots: Iterable[int] | None = None
+    survey: Survey, line: LedgerLine, row: int, code: str, words: str, snapshots: Iterable[int] | None = None
 ) -> None:
     name = survey.entries["path"][row].as_py().rpartition("/")[2]
     line.compared -= 1

@@ -38,7 +38,7 @@ _MOST_GROUPINGS = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class LeafColumn:
     """One leaf column: the name it is shown under, its type for decoding and for the model."""
 
     id: int
@@ -55,10 +55,10 @@ class ColumnIndex:
     """
 
     def __init__(self, structs: Iterable[IcebergType]) -> None:
-        self._columns: dict[int, Column] = {}
+        self._columns: dict[int, LeafColumn] = {}
         self._order: dict[int, tuple[int, int]] = {}
         self._names: set[str] = set()
-        self._by_type: dict[tuple[int, ...], list[tuple[Column, ...]]] = {}
+        self._by_type: dict[tuple[int, ...], list[tuple[LeafColumn, ...]]] = {}
         self._lock = RLock()
         self._is_open = False
         self.headers: set[int] = set()  # hashes of the headers of manifests whose columns are known
@@ -84,7 +84,7 @@ class ColumnIndex:
             for name, field in leaf_fields(struct):
                 if field.id not in self._columns:
                     shown = self._free_name(name, field.id) if today else f"{name}#{field.id}"
-                    self._add(Column(field.id, shown, field.type, describe_type(field.type), not today))
+                    self._add(LeafColumn(field.id, shown, field.type, describe_type(field.type), not today))
 
     def add_unknown(self, fields: Mapping[str, Any]) -> None:
         """Add the ids that a data file has statistics for, so that every one of them has a name."""
@@ -103,7 +103,7 @@ class ColumnIndex:
         for column_id in (ROW_ID, LAST_UPDATED_SEQUENCE_NUMBER) if version >= 3 else ():
             self.find(column_id)
 
-    def find(self, column_id: int) -> Column:
+    def find(self, column_id: int) -> LeafColumn:
         """The column of an id; one that no schema names is `#id`, shown as bytes."""
         found = self._columns.get(column_id)
         if found is not None:
@@ -115,20 +115,20 @@ class ColumnIndex:
                 name, text = RESERVED[column_id]
                 type_ = parse_type_text(text)
                 shown = self._free_name(name, column_id)
-                return self._add(Column(column_id, shown, type_, describe_type(type_), True))
+                return self._add(LeafColumn(column_id, shown, type_, describe_type(type_), True))
             type_ = parse_type_text("binary")
-            return self._add(Column(column_id, f"#{column_id}", type_, describe_type(type_), True))
+            return self._add(LeafColumn(column_id, f"#{column_id}", type_, describe_type(type_), True))
 
     def rank(self, column_id: int) -> tuple[int, int]:
         """The sort key of columns: today's and the document's in their order, then the others by id."""
         self.find(column_id)
         return self._order[column_id]
 
-    def group_by_type(self, ids: tuple[int, ...]) -> list[tuple[Column, ...]]:
+    def group_by_type(self, ids: tuple[int, ...]) -> list[tuple[LeafColumn, ...]]:
         """The columns of these ids, those of one type together; kept, because many manifests have the same ones."""
         found = self._by_type.get(ids)
         if found is None:
-            groups: dict[tuple[str, DataType], list[Column]] = {}
+            groups: dict[tuple[str, DataType], list[LeafColumn]] = {}
             for column in map(self.find, sorted(ids, key=self.rank)):
                 groups.setdefault((str(column.iceberg_type), column.type), []).append(column)
             if len(self._by_type) >= _MOST_GROUPINGS:
@@ -136,15 +136,15 @@ class ColumnIndex:
             found = self._by_type[ids] = [tuple(group) for group in groups.values()]
         return found
 
-    def today(self) -> Iterator[Column]:
+    def today(self) -> Iterator[LeafColumn]:
         """The leaves of today's schema."""
         return (column for column in self._in_order() if not column.is_dropped)
 
-    def dropped(self) -> Iterator[Column]:
+    def dropped(self) -> Iterator[LeafColumn]:
         """The leaves that are not in today's schema."""
         return (column for column in self._in_order() if column.is_dropped)
 
-    def _in_order(self) -> list[Column]:
+    def _in_order(self) -> list[LeafColumn]:
         with self._lock:
             return sorted(self._columns.values(), key=lambda column: self._order[column.id])
 
@@ -152,7 +152,7 @@ class ColumnIndex:
         """The name, or the name with its id where another column is shown under it."""
         return f"{name}#{column_id}" if name in self._names else name
 
-    def _add(self, column: Column) -> Column:
+    def _add(self, column: LeafColumn) -> LeafColumn:
         self._order[column.id] = (1, column.id) if self._is_open else (0, len(self._order))
         self._columns[column.id] = column
         self._names.add(column.name)

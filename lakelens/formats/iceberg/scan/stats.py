@@ -13,7 +13,7 @@ from lakelens.codecs.iceberg.types import IcebergType
 from lakelens.codecs.iceberg.value import decode_value
 from lakelens.codecs.iceberg.value_columns import KeyedLists, decode_values, take_places
 from lakelens.errors import LakeError
-from lakelens.formats.iceberg.metadata.columns import DELETE_FILE_PATH, Column, ColumnIndex
+from lakelens.formats.iceberg.metadata.columns import DELETE_FILE_PATH, ColumnIndex, LeafColumn
 from lakelens.formats.iceberg.scan.entries import EntryColumns
 from lakelens.model.arrow import arrow_type, to_array
 from lakelens.model.scan.columnar import NotColumnar
@@ -127,12 +127,12 @@ def build_stats(
     return found
 
 
-def _cut(values: pa.Array, leaves: Sequence[Column]) -> dict[str, pa.Array]:
+def _cut(values: pa.Array, leaves: Sequence[LeafColumn]) -> dict[str, pa.Array]:
     rows = len(values) // len(leaves)
     return {column.name: values.slice(number * rows, rows) for number, column in enumerate(leaves)}
 
 
-def _show(found: dict[str, pa.Array], name: str, leaves: Sequence[Column], rows: int) -> None:
+def _show(found: dict[str, pa.Array], name: str, leaves: Sequence[LeafColumn], rows: int) -> None:
     """Show leaves that only columns that are not wanted have anything for."""
     import pyarrow as pa
 
@@ -142,7 +142,7 @@ def _show(found: dict[str, pa.Array], name: str, leaves: Sequence[Column], rows:
         )
 
 
-def decode_bounds(lists: KeyedLists, leaves: Sequence[Column], report: Report) -> pa.Array:
+def decode_bounds(lists: KeyedLists, leaves: Sequence[LeafColumn], report: Report) -> pa.Array:
     """The bounds of some columns, all of one type, in one go: rows of one column after those of the other.
 
     Those that are no values become null and are reported.

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from lakelens.formats.paimon.check.totals import Tally
+from lakelens.formats.paimon.check.totals import ManifestTally
 from lakelens.formats.paimon.metadata.schema import PaimonSchema
 from lakelens.formats.paimon.snapshot import PaimonSnapshot
-from lakelens.model.check.ledger import Line, name_some
+from lakelens.model.check.ledger import LedgerLine, name_some
 from lakelens.model.check.survey import State, Survey
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _OPENED = ("stale-hint", "snapshot-gap", "snapshot-document")
 _KINDS = ("APPEND", "COMPACT", "OVERWRITE", "ANALYZE")
 
 
-def compare_document(table: PaimonTable, survey: Survey, tallies: Sequence[Tally]) -> None:
+def compare_document(table: PaimonTable, survey: Survey, tallies: Sequence[ManifestTally]) -> None:
     """Compare snapshots, schemas, tags and hints with each other."""
     line = survey.ledger.line("chain, refs, hint, ids", "snapshots, schemas, tags, hints", "one another")
     # ids of schemas follow each other, names and ids of columns stand once, the highest id is no lower than any
@@ -50,7 +50,7 @@ def compare_document(table: PaimonTable, survey: Survey, tallies: Sequence[Tally
     line.differing += wrong
 
 
-def _compare_schema(schema: PaimonSchema, line: Line) -> None:
+def _compare_schema(schema: PaimonSchema, line: LedgerLine) -> None:
     path, ids = schema.path or "", [column.id for column in schema.columns]
     highest = (schema.raw or {}).get("highestFieldId")
     every = [field.id for _, field in schema.walk() if field.id is not None and field.id >= 0]
@@ -67,7 +67,7 @@ def _compare_schema(schema: PaimonSchema, line: Line) -> None:
     line.agree(len(every) > 0)
 
 
-def _compare_snapshots(table: PaimonTable, survey: Survey, line: Line) -> None:
+def _compare_snapshots(table: PaimonTable, survey: Survey, line: LedgerLine) -> None:
     for state in survey.states:
         snapshot = state.snapshot
         if not isinstance(snapshot, PaimonSnapshot):
@@ -84,7 +84,7 @@ def _compare_snapshots(table: PaimonTable, survey: Survey, line: Line) -> None:
     _compare_files_of_schemas(table, survey, line)
 
 
-def _compare_files_of_schemas(table: PaimonTable, survey: Survey, line: Line) -> None:
+def _compare_files_of_schemas(table: PaimonTable, survey: Survey, line: LedgerLine) -> None:
     """Every schema that a file was written with is there: its columns are known by it alone."""
     import numpy as np
 
@@ -103,7 +103,7 @@ def _compare_files_of_schemas(table: PaimonTable, survey: Survey, line: Line) ->
         line.differ("error", "schema-missing", manifest.path, message, survey.snapshots_of(row))
 
 
-def _compare_chain(survey: Survey, line: Line, tallies: Sequence[Tally]) -> None:
+def _compare_chain(survey: Survey, line: LedgerLine, tallies: Sequence[ManifestTally]) -> None:
     """The base of each snapshot has the files and rows of the one before it; times and row ids do not run backwards."""
     by_branch: dict[str, dict[int, State]] = {}
     for state in survey.states:
@@ -116,7 +116,9 @@ def _compare_chain(survey: Survey, line: Line, tallies: Sequence[Tally]) -> None
                 _compare_pair(survey, line, tallies, states[number - 1], state)
 
 
-def _compare_pair(survey: Survey, line: Line, tallies: Sequence[Tally], before: State, after: State) -> None:
+def _compare_pair(
+    survey: Survey, line: LedgerLine, tallies: Sequence[ManifestTally], before: State, after: State
+) -> None:
     one, other = before.snapshot, after.snapshot
     assert isinstance(one, PaimonSnapshot)
     assert isinstance(other, PaimonSnapshot)
@@ -141,13 +143,13 @@ def _compare_pair(survey: Survey, line: Line, tallies: Sequence[Tally], before: 
     line.require(ended == began, "base-differs", other.manifest_lists[0].path, message, after.ids)
 
 
-def _count(state: State, roles: tuple[str, ...], tallies: Sequence[Tally]) -> tuple[int, int]:
+def _count(state: State, roles: tuple[str, ...], tallies: Sequence[ManifestTally]) -> tuple[int, int]:
     """The files and rows that some lists of a state leave."""
     found = [tallies[number] for number, role, _ in state.manifests if role in roles]
     return sum(tally.added - tally.deleted for tally in found), sum(tally.rows for tally in found)
 
 
-def _compare_consumers(table: PaimonTable, line: Line) -> None:
+def _compare_consumers(table: PaimonTable, line: LedgerLine) -> None:
     """A consumer goes on with a snapshot that has not expired: expiry spares those that consumers need."""
     ids = table.pointer.ids
     for name, following in table.consumers.items():

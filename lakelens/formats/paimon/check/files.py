@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
 from lakelens.formats.paimon.snapshot import PaimonSnapshot
 from lakelens.model.check.checking import OrderCheck, RowCheck
-from lakelens.model.check.ledger import Ledger, Line, format_figure
+from lakelens.model.check.ledger import Ledger, LedgerLine, format_figure
 from lakelens.model.check.ranges import find_starts
 from lakelens.model.check.survey import State, Survey
 
@@ -97,7 +97,7 @@ def _compare_row_ids(survey: Survey) -> None:
         line.require(highest <= following, "row-ids", state.snapshot.path or "", message, state.ids)
 
 
-def _compare_runs(survey: Survey, line: Line, state: State) -> None:
+def _compare_runs(survey: Survey, line: LedgerLine, state: State) -> None:
     files = state.snapshot.files
     if "min_key" not in dict(files.columns.further):
         return  # a branch whose own schema has no primary key
@@ -119,7 +119,7 @@ def _compare_runs(survey: Survey, line: Line, state: State) -> None:
         _compare_run(line, run, f"level {level} of bucket {bucket}", state)
 
 
-def _compare_run(line: Line, run: list[tuple[Any, Any, str]], where: str, state: State) -> None:
+def _compare_run(line: LedgerLine, run: list[tuple[Any, Any, str]], where: str, state: State) -> None:
     try:
         ordered = sorted(run, key=lambda one: one[0])
     except TypeError:  # keys that do not order in Python

@@ -19,7 +19,7 @@ from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
 from lakelens.formats.paimon.manifests.index import HashIndexFile, PaimonIndexFile, VectorIndexFile
 from lakelens.formats.paimon.snapshot import PaimonSnapshot
 from lakelens.model.check.checking import RowCheck
-from lakelens.model.check.ledger import Ledger, Line
+from lakelens.model.check.ledger import Ledger, LedgerLine
 from lakelens.model.check.survey import State, Survey
 from lakelens.progress import track
 
@@ -73,7 +73,7 @@ def _list_rows(survey: Survey) -> Mapping[str, int]:
 
 
 def _compare_vectors(
-    line: Line, index: VectorIndexFile, rows: Mapping[str, int], snapshots: tuple[int, ...]
+    line: LedgerLine, index: VectorIndexFile, rows: Mapping[str, int], snapshots: tuple[int, ...]
 ) -> None:
     what = "vectors that the index manifest names"
     line.compare(index.row_count, len(index.ranges), "index-rows", index.path, what, snapshots, "error")

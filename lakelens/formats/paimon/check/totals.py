@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.formats.paimon.manifests.manifest import PaimonManifest
 from lakelens.formats.paimon.snapshot import PaimonSnapshot
-from lakelens.model.check.ledger import Affected, Line
+from lakelens.model.check.ledger import Affected, LedgerLine
 from lakelens.model.check.survey import Survey
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _KEYS = {name: "".join(p.title() if i else p for i, p in enumerate(name.split("_
 
 
 @dataclass(slots=True)
-class Tally:
+class ManifestTally:
     """The entries of one manifest added up."""
 
     added: int = 0
@@ -39,9 +39,9 @@ class Tally:
         return self.added_rows - self.deleted_rows
 
 
-def tally_manifests(survey: Survey) -> list[Tally]:
+def tally_manifests(survey: Survey) -> list[ManifestTally]:
     """The tally of each manifest."""
-    tallies = [Tally() for _ in survey.manifests]
+    tallies = [ManifestTally() for _ in survey.manifests]
     if not survey.entries.num_rows:
         return tallies
     sums = (
@@ -58,7 +58,7 @@ def tally_manifests(survey: Survey) -> list[Tally]:
     return tallies
 
 
-def compare_totals(survey: Survey, tallies: Sequence[Tally]) -> None:
+def compare_totals(survey: Survey, tallies: Sequence[ManifestTally]) -> None:
     """Compare the record counts of each snapshot with its entries. States with unread manifests are left out."""
     many = f"{len(survey.states):,} snapshot{'s' * (len(survey.states) != 1)}"
     line = survey.ledger.line("totals of snapshots", many, "the entries below them")
@@ -78,7 +78,7 @@ def compare_totals(survey: Survey, tallies: Sequence[Tally]) -> None:
                 line.compare(recorded, counted, code, snapshot.path or "", what, state.ids)
 
 
-def compare_counts(survey: Survey, tallies: Sequence[Tally]) -> None:
+def compare_counts(survey: Survey, tallies: Sequence[ManifestTally]) -> None:
     """Compare what lists record of each manifest: entries, and the ranges of buckets, levels, schemas and row ids."""
     lists = f"{len(survey.lists):,} manifest list{'s' * (len(survey.lists) != 1)}"
     manifests = f"{len(survey.manifests):,} manifest{'s' * (len(survey.manifests) != 1)}"
@@ -124,7 +124,7 @@ def _measure(survey: Survey) -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
 
 
 def _compare_ranges(
-    line: Line,
+    line: LedgerLine,
     manifest: PaimonManifest,
     number: int,
     ranges: dict[str, tuple[NDArray[Any], NDArray[Any]]],
