@@ -14,7 +14,7 @@ from lakelens.errors import LakeError
 from lakelens.model.bytes_view import BytesView
 
 if TYPE_CHECKING:
-    from lakelens.codecs.paimon.row import FieldLike
+    from lakelens.codecs.paimon.binary_row import FieldLike
     from lakelens.formats.paimon.manifests.stats import StoredRow
 
 _MOST_PARENTS = 8
@@ -95,13 +95,13 @@ def decode_binary_row(data: bytes, fields: Sequence[FieldLike]) -> StoredRow:
     >>> row, row["name"], row.kind
     ({id: 1, name: 'a'}, 'a', '+I')
     """
-    from lakelens.codecs.paimon import row
+    from lakelens.codecs.paimon import binary_row
     from lakelens.codecs.paimon.types import PaimonField
     from lakelens.formats.paimon.manifests.stats import StoredRow
     from lakelens.model.bytes_view import Source
 
-    decoded = row.decode_binary_row(data, fields)
-    types = zip(*row.split_fields(fields), strict=True)
+    decoded = binary_row.decode_binary_row(data, fields)
+    types = zip(*binary_row.split_fields(fields), strict=True)
     columns = [PaimonField(number, name, kind) for number, (name, kind) in enumerate(types)]
     source = Source(lambda found: explain_bytes(found.data, "binary_row", fields=columns))
     return StoredRow(decoded, decoded.data, columns, source=source)

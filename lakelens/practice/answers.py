@@ -10,7 +10,7 @@ from decimal import Decimal, InvalidOperation
 from itertools import islice
 from typing import Any, Literal
 
-from lakelens.codecs.paimon.row import count_null_bytes
+from lakelens.codecs.paimon.binary_row import count_null_bytes
 from lakelens.codecs.paimon.types import PaimonType
 from lakelens.practice.exercise import Wrong
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from lakelens.codecs.paimon.row import count_null_bytes
+from lakelens.codecs.paimon.binary_row import count_null_bytes
 from lakelens.codecs.paimon.row_slot_spans import spell_type
 from lakelens.explaining import decode_binary_row
 from lakelens.formats.paimon.manifests.stats import StoredRow

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, overload
 
-from lakelens.codecs.paimon.row import count_null_bytes
+from lakelens.codecs.paimon.binary_row import count_null_bytes
 from lakelens.errors import LakeError, UnknownName, list_nearest
 from lakelens.practice import binary_row, bounds, choices, counts, vectors, versions
 from lakelens.practice.answers import is_kind, is_same, quote, read_fields

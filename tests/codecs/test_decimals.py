@@ -23,7 +23,7 @@ from lakelens.codecs.iceberg.value import decode_value
 from lakelens.codecs.iceberg.value_json import parse_json_value
 from lakelens.codecs.orc.footer import OrcTail
 from lakelens.codecs.orc.statistics import list_leaves, read_statistics
-from lakelens.codecs.paimon.row import decode_binary_row
+from lakelens.codecs.paimon.binary_row import decode_binary_row
 from lakelens.codecs.paimon.row_hash import encode_row
 from lakelens.codecs.paimon.types import PaimonField, PaimonType
 from lakelens.codecs.parquet.thrift_schema import decode_statistic
@@ -31,9 +31,9 @@ from lakelens.codecs.variant import Variant
 from lakelens.formats.iceberg.metadata.partitions import convert_stored
 from lakelens.formats.paimon.life.merge import PaimonMerge
 from lakelens.formats.paimon.manifests.index_proofs import decode_key
+from lakelens.formats.paimon.metadata.logical_types import find_promotion
 from lakelens.formats.paimon.metadata.partitions import format_float, format_value
-from lakelens.formats.paimon.metadata.schema import PaimonSchema
-from lakelens.formats.paimon.metadata.types import find_promotion
+from lakelens.formats.paimon.metadata.schemas import PaimonSchema
 from lakelens.formats.paimon.refs import parse_duration
 from lakelens.model.life.merging import Record
 from lakelens.model.schema import DataType

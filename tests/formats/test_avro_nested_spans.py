@@ -11,8 +11,8 @@ import pytest
 from lakelens.codecs.avro.container import decompress_block, encode_header, encode_long, iter_blocks
 from lakelens.codecs.avro.records import decode_header
 from lakelens.codecs.kinds import explain
+from lakelens.codecs.paimon.binary_row import BinaryRow
 from lakelens.codecs.paimon.index.file_index_spans import explain_file_index
-from lakelens.codecs.paimon.row import BinaryRow
 from lakelens.codecs.span.span import Span
 from lakelens.errors import Corrupt, LakeError, Missing
 from lakelens.formats.iceberg.explain.nested import nested_for_metadata as nest_iceberg

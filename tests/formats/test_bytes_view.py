@@ -224,7 +224,7 @@ def test_plain_objects_stay_plain(case: str, name: str, get: Callable[[Any], Any
 
 
 def test_rows_and_partitions_equal_plain_ones() -> None:
-    from lakelens.codecs.paimon.row import decode_binary_row
+    from lakelens.codecs.paimon.binary_row import decode_binary_row
     from lakelens.model.stats import Partition
 
     file = open_lake("spark/paimon/pk-partitioned").files[0]

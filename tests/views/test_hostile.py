@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import html5lib
 import pytest
 
-from lakelens.codecs.paimon.row import BinaryRow
+from lakelens.codecs.paimon.binary_row import BinaryRow
 from lakelens.codecs.span.span import Span
 from lakelens.display import Displayable
 from lakelens.options import display

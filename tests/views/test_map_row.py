@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 import lakelens as ll
-from lakelens.codecs.paimon.row import BinaryRow
+from lakelens.codecs.paimon.binary_row import BinaryRow
 from lakelens.formats.paimon.manifests.stats import StoredRow
 from lakelens.model.charts import MOST_BOXES, MOST_BYTES, RowMap
 from lakelens.practice.binary_row import ROWS, SPARE, read_row

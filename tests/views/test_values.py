@@ -15,7 +15,7 @@ import pytest
 from pyroaring import BitMap64, FrozenBitMap64
 
 import lakelens as ll
-from lakelens.codecs.paimon.row import decode_binary_row
+from lakelens.codecs.paimon.binary_row import decode_binary_row
 from lakelens.display import Displayable
 from lakelens.errors import LakeError, Missing
 from lakelens.model.collections import Preview

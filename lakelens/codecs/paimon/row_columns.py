@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lakelens.codecs.paimon.row import (
+from lakelens.codecs.paimon.binary_row import (
     MILLIS_PER_DAY,
     FieldLike,
     count_null_bytes,

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from lakelens.codecs.paimon.row import WIDTHS, RowWindow
+from lakelens.codecs.paimon.binary_row import WIDTHS, RowWindow
 from lakelens.codecs.paimon.types import PaimonType, make_nullable
 from lakelens.codecs.span.reader import format_count, format_number, group_items, make_line
 from lakelens.codecs.span.span import Deferred, Span

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from lakelens.codecs.paimon.row import (
+from lakelens.codecs.paimon.binary_row import (
     KINDS,
     MAX_DEPTH,
     WIDTHS,

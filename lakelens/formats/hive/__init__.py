@@ -17,10 +17,10 @@ class HiveFormat(Driver):
     opening = "lakelens.formats.hive.table:open_hive"
     lifetimes = "lakelens.formats.hive:lifetimes.toml"
     parts = {  # noqa: RUF012
-        "check": "lakelens.formats.hive.check:HiveChecking",
+        "check": "lakelens.formats.hive.comparisons:HiveChecking",
         "defects": "lakelens.formats.hive.book:BOOK",
         "health": "lakelens.formats.hive.limits:make_rules",
-        "map": "lakelens.formats.hive.map:draw_chart",
+        "map": "lakelens.formats.hive.chart:draw_chart",
         "references": "lakelens.formats.hive.references:HiveReferring",
         "splits": "lakelens.formats.hive.splits:open_splits",
     }

@@ -15,7 +15,7 @@ from lakelens.codecs.compression import decompress_start
 from lakelens.codecs.kinds import sniff
 from lakelens.errors import LakeError, Unsupported
 from lakelens.formats import contents
-from lakelens.formats.hive.types import from_arrow, number_fields, parse_avro_fields, parse_json_fields
+from lakelens.formats.hive.type_texts import from_arrow, number_fields, parse_avro_fields, parse_json_fields
 from lakelens.io.store import Store
 from lakelens.model.bytes_view import Source
 from lakelens.model.schema import Field

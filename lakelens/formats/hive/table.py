@@ -12,11 +12,11 @@ from lakelens.formats.access import TableAccess, explain_late
 from lakelens.formats.base import OpenRequest, name_table
 from lakelens.formats.hive import FORMAT
 from lakelens.formats.hive.datafile import FileContext, HiveFile, make_partition
+from lakelens.formats.hive.inference import infer_schema, make_partitioning, parse_catalog_schema
 from lakelens.formats.hive.listing import HiveListing, ListedFiles
 from lakelens.formats.hive.metastore import Registered, compare_partitions, list_registered, walk_registered
 from lakelens.formats.hive.observations import list_columns, observe_listing
 from lakelens.formats.hive.read import Found, walk_table
-from lakelens.formats.hive.schema import infer_schema, make_partitioning, parse_catalog_schema
 from lakelens.io.ahead import fetch_below
 from lakelens.io.relocation import Locator
 from lakelens.model.collections import Document

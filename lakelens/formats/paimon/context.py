@@ -10,15 +10,15 @@ from lakelens.codecs.paimon.types import parse_type
 from lakelens.errors import AccessDenied, LakeError
 from lakelens.formats.access import LruCache, TableAccess
 from lakelens.formats.paimon.metadata.layout import FOLDERS, MAIN, TableLayout, name_bucket
-from lakelens.formats.paimon.metadata.partitions import Partitions
-from lakelens.formats.paimon.metadata.schema import PaimonSchema, Schemas
-from lakelens.formats.paimon.metadata.types import (
+from lakelens.formats.paimon.metadata.logical_types import (
     Promotion,
     describe_field,
     describe_row,
     describe_type,
     find_promotion,
 )
+from lakelens.formats.paimon.metadata.partitions import Partitions
+from lakelens.formats.paimon.metadata.schemas import PaimonSchema, Schemas
 from lakelens.formats.paimon.metadata.wire import VOCABULARY
 from lakelens.io.ahead import fetch
 from lakelens.io.relocation import Locator, split_location

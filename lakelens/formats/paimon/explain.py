@@ -7,7 +7,7 @@ from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 from lakelens.codecs.kinds import explain
-from lakelens.codecs.paimon.row import count_null_bytes
+from lakelens.codecs.paimon.binary_row import count_null_bytes
 from lakelens.codecs.paimon.types import PaimonField, PaimonType
 from lakelens.codecs.span.span import Octets, Span
 from lakelens.errors import LakeError
@@ -17,7 +17,7 @@ from lakelens.formats.paimon.manifests.index import DELETION_VECTORS, PaimonInde
 from lakelens.formats.paimon.manifests.manifest import PaimonManifest, PaimonManifestList
 from lakelens.formats.paimon.manifests.stats import VALUE_STATS, SimpleStats, StoredRow
 from lakelens.formats.paimon.metadata.partitions import PaimonPartition
-from lakelens.formats.paimon.metadata.schema import PaimonSchema, require_schema
+from lakelens.formats.paimon.metadata.schemas import PaimonSchema, require_schema
 from lakelens.formats.stored import (
     Caption,
     LabelledBytes,

@@ -20,7 +20,7 @@ from lakelens.formats.paimon.manifests.manifest import (
     merge_entries,
     place_manifest,
 )
-from lakelens.formats.paimon.metadata.schema import PaimonSchema
+from lakelens.formats.paimon.metadata.schemas import PaimonSchema
 from lakelens.formats.paimon.metadata.wire import (
     SnapshotDocument,
     parse_json,

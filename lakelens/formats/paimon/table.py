@@ -14,7 +14,7 @@ from lakelens.formats.paimon.deletes.positions import VectorReader
 from lakelens.formats.paimon.discovery import SnapshotPointer, find_latest
 from lakelens.formats.paimon.manifests.manifest import KnownManifests
 from lakelens.formats.paimon.metadata.layout import MAIN, describe_buckets, list_numbers
-from lakelens.formats.paimon.metadata.schema import PaimonSchema
+from lakelens.formats.paimon.metadata.schemas import PaimonSchema
 from lakelens.formats.paimon.reading import SHORT_HISTORY, fetch_outline
 from lakelens.formats.paimon.refs import (
     Pointers,

@@ -13,7 +13,7 @@ import lakelens as ll
 from lakelens.errors import Unsupported
 from lakelens.formats.paimon.metadata.wire import SnapshotDocument
 from lakelens.formats.paimon.skeleton.documents import PLAIN, SPECIFIED
-from lakelens.formats.paimon.skeleton.records import FIELDS
+from lakelens.formats.paimon.skeleton.record_walk import FIELDS
 from tests.analysis.skeleton.states import compare_answers, count_parts, values_of
 from tests.support import LAKES
 from tests.support.clear_text import Clear, unpack

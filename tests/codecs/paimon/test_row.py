@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakelens.codecs.paimon.row import BinaryRow, SlotDecoder, decode_binary_row
+from lakelens.codecs.paimon.binary_row import BinaryRow, SlotDecoder, decode_binary_row
 from lakelens.codecs.paimon.types import PaimonType, parse_field, parse_type
 from lakelens.codecs.variant import Variant
 from lakelens.errors import Corrupt, LakeError, Unsupported

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakelens.codecs.paimon.row import decode_binary_row
+from lakelens.codecs.paimon.binary_row import decode_binary_row
 from lakelens.codecs.paimon.row_columns import arrow_type, arrow_value, decode_binary_rows
 from lakelens.codecs.paimon.types import PaimonType, parse_field, parse_type
 from lakelens.errors import Corrupt, Unsupported

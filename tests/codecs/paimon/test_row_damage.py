@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from lakelens.codecs.paimon.row import decode_binary_row
+from lakelens.codecs.paimon.binary_row import decode_binary_row
 from lakelens.codecs.paimon.row_spans import explain_binary_row, explain_nested_row
 from lakelens.codecs.paimon.types import PaimonField, PaimonType, parse_type
 from lakelens.errors import Corrupt, Unsupported

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakelens.codecs.paimon.row import decode_binary_row
+from lakelens.codecs.paimon.binary_row import decode_binary_row
 from lakelens.codecs.paimon.row_spans import (
     explain_binary_array,
     explain_binary_map,

@@ -14,7 +14,7 @@ import pytest
 import lakelens as ll
 from lakelens.errors import Corrupt
 from lakelens.formats.hive.contents import SPARK_SCHEMA
-from lakelens.formats.hive.types import (
+from lakelens.formats.hive.type_texts import (
     from_arrow,
     merge_fields,
     number_fields,

@@ -14,8 +14,8 @@ from lakelens.errors import Unsupported
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
 from lakelens.formats.paimon.manifests.manifest import PaimonManifest
 from lakelens.formats.paimon.manifests.stats import SimpleStats
-from lakelens.formats.paimon.metadata.schema import PaimonSchema
-from lakelens.formats.paimon.metadata.types import find_promotion
+from lakelens.formats.paimon.metadata.logical_types import find_promotion
+from lakelens.formats.paimon.metadata.schemas import PaimonSchema
 from lakelens.formats.paimon.snapshot import PaimonSnapshot
 from lakelens.formats.paimon.table import PaimonTable
 from lakelens.model.manifest import Entry

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lakelens.formats.iceberg.check.document import compare_document, compare_statistics
 from lakelens.formats.iceberg.check.headers import compare_headers
-from lakelens.formats.iceberg.check.rows import list_row_checks
+from lakelens.formats.iceberg.check.row_checks import list_row_checks
 from lakelens.formats.iceberg.check.sequences import compare_lineage, compare_sequences
 from lakelens.formats.iceberg.check.totals import COLUMNS, compare_counts, compare_totals, tally_manifests
 from lakelens.formats.iceberg.check.vectors import compare_vectors

@@ -16,7 +16,7 @@ from lakelens.codecs.iceberg.value import decode_value
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.context import TableContext
 from lakelens.formats.iceberg.manifests.contents import read_footer, read_preview
-from lakelens.formats.iceberg.metadata.columns import Column, read_name_mapping
+from lakelens.formats.iceberg.metadata.columns import LeafColumn, read_name_mapping
 from lakelens.formats.row_groups.opening import FileLeaf
 from lakelens.formats.row_groups.opening import open_row_groups as open_groups
 from lakelens.formats.row_groups.values import FindColumn, TableColumn, walk_structs
@@ -70,7 +70,7 @@ def build_bounds(file: IcebergDataFile) -> Bounds:
     return Bounds(found)
 
 
-def _decode(data: bytes | None, column: Column, report: Callable[[LakeError], None]) -> Any:
+def _decode(data: bytes | None, column: LeafColumn, report: Callable[[LakeError], None]) -> Any:
     if data is None:
         return None
     if column.iceberg_type.name == "fixed" and len(data) != column.iceberg_type.length:
@@ -83,7 +83,7 @@ def _decode(data: bytes | None, column: Column, report: Callable[[LakeError], No
         return None
 
 
-def _is_truncated(column: Column, lower: Any, upper: Any, properties: Mapping[str, Any]) -> bool | None:
+def _is_truncated(column: LeafColumn, lower: Any, upper: Any, properties: Mapping[str, Any]) -> bool | None:
     """Whether bounds may be shortened, by the metrics mode in force today: True when one has exactly its length."""
     if lower is None and upper is None:
         return None
@@ -123,7 +123,7 @@ def _explain(column: ColumnBounds, side: str) -> BytesView:
 def open_row_groups(file: IcebergDataFile) -> RowGroups | None:
     """Open the row groups of a data or delete file; None where its format has none. Raises `LakeError`.
 
-    Columns are found by field id, as "Column Projection" says. A file without ids is read by the name mapping of the table;
+    Columns are found by field id, as "LeafColumn Projection" says. A file without ids is read by the name mapping of the table;
     without one engines take columns by position, so nothing is known of them here. A column that is not in the file is a
     constant of its partition, its initial default, or null.
     """

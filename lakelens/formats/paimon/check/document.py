@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from lakelens.formats.paimon.check.totals import ManifestTally
-from lakelens.formats.paimon.metadata.schema import PaimonSchema
+from lakelens.formats.paimon.metadata.schemas import PaimonSchema
 from lakelens.formats.paimon.snapshot import PaimonSnapshot
 from lakelens.model.check.ledger import LedgerLine, name_some
 from lakelens.model.check.survey import State, Survey

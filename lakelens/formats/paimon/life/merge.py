@@ -17,7 +17,7 @@ from lakelens.errors import Unsupported
 from lakelens.model.life.merging import Merge, Merged, Record
 
 if TYPE_CHECKING:
-    from lakelens.formats.paimon.metadata.schema import PaimonSchema
+    from lakelens.formats.paimon.metadata.schemas import PaimonSchema
 
 _IGNORES = (
     "ignore-delete",

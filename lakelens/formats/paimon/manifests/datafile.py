@@ -25,7 +25,7 @@ from lakelens.formats.paimon.manifests.stats import (
 )
 from lakelens.formats.paimon.metadata.layout import file_format
 from lakelens.formats.paimon.metadata.partitions import PaimonPartition
-from lakelens.formats.paimon.metadata.schema import PaimonSchema, require_schema
+from lakelens.formats.paimon.metadata.schemas import PaimonSchema, require_schema
 from lakelens.formats.paimon.metadata.wire import parse_millis
 from lakelens.model.datafile import DataFile, column
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lakelens.formats.contents import read_footer, read_rows
 from lakelens.formats.paimon.context import TableContext
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
-from lakelens.formats.paimon.metadata.types import Promotion, describe_field, keep
+from lakelens.formats.paimon.metadata.logical_types import Promotion, describe_field, keep
 from lakelens.formats.row_groups.opening import FileLeaf
 from lakelens.formats.row_groups.opening import open_row_groups as open_groups
 from lakelens.formats.row_groups.values import FindColumn, TableColumn, walk_structs
@@ -189,7 +189,7 @@ def is_cut(written: DataType, today: DataType) -> bool:
     """Whether values are cut to a length when they are read: what is stored is then not what is compared.
 
     >>> from lakelens.codecs.paimon.types import parse_type
-    >>> from lakelens.formats.paimon.metadata.types import describe_type
+    >>> from lakelens.formats.paimon.metadata.logical_types import describe_type
     >>> longer, shorter = describe_type(parse_type("STRING")), describe_type(parse_type("VARCHAR(2)"))
     >>> is_cut(longer, shorter), is_cut(shorter, longer)
     (True, False)

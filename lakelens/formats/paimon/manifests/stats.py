@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from lakelens.codecs.paimon.row import BinaryRow, decode_binary_row
+from lakelens.codecs.paimon.binary_row import BinaryRow, decode_binary_row
 from lakelens.codecs.paimon.types import PaimonField
 from lakelens.errors import Corrupt, LakeError
 from lakelens.model.bytes_view import Explainable, Source

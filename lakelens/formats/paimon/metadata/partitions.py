@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, time
 from decimal import Context, Decimal
 from typing import Any
 
-from lakelens.codecs.paimon.row import decode_binary_row
+from lakelens.codecs.paimon.binary_row import decode_binary_row
 from lakelens.codecs.paimon.types import PaimonField, PaimonType
 from lakelens.errors import LakeError
 from lakelens.formats.access import TableAccess

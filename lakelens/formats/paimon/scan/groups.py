@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from lakelens.formats.paimon.context import TableContext
-    from lakelens.formats.paimon.metadata.schema import PaimonSchema
+    from lakelens.formats.paimon.metadata.schemas import PaimonSchema
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from lakelens.codecs.paimon.row_hash import find_bucket
 from lakelens.model.scan.placement import Merging, Placement
 
 if TYPE_CHECKING:
-    from lakelens.formats.paimon.metadata.schema import PaimonSchema
+    from lakelens.formats.paimon.metadata.schemas import PaimonSchema
     from lakelens.formats.paimon.table import PaimonTable
     from lakelens.model.stats import Term
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lakelens.codecs.paimon.types import PaimonField, PaimonType
-from lakelens.formats.paimon.metadata.types import Promotion
+from lakelens.formats.paimon.metadata.logical_types import Promotion
 from lakelens.formats.paimon.scan.columns import fit
 from lakelens.formats.paimon.scan.entries import EntryRows
 from lakelens.formats.paimon.scan.groups import RowGroup, RowGroups

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lakelens.codecs.paimon.row import decode_binary_row
+from lakelens.codecs.paimon.binary_row import decode_binary_row
 from lakelens.codecs.paimon.types import PaimonField, PaimonType, make_nullable
 from lakelens.errors import LakeError
-from lakelens.formats.paimon.metadata.types import Promotion
+from lakelens.formats.paimon.metadata.logical_types import Promotion
 from lakelens.formats.paimon.scan.columns import to_unit
 from lakelens.model.arrow import map_distinct, to_array
 from lakelens.model.scan.columnar import NotColumnar

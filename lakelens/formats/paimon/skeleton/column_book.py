@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Sequence
 import mmh3
 
 from lakelens.codecs.paimon.types import PaimonField, PaimonType
-from lakelens.formats.paimon.metadata.schema import PaimonSchema
-from lakelens.formats.paimon.metadata.types import describe_field
+from lakelens.formats.paimon.metadata.logical_types import describe_field
+from lakelens.formats.paimon.metadata.schemas import PaimonSchema
 from lakelens.model.skeleton.numbers import NANO_YEARS, YEARS, NumberScale, count_days, cut_by
 from lakelens.model.skeleton.ordinals import FLOATS, count_digits, rank_float
 from lakelens.model.skeleton.redaction import RedactedColumn, Redaction
@@ -22,9 +22,9 @@ from lakelens.model.skeleton.texts import TextScale
 
 # BinaryRows written again: partitions, keys and statistics with other values of the same types.
 #
-# The layout is that of `lakelens.codecs.paimon.row`. Head, nulls and truth values stay; every other value is given away as
-# what it is ordered by, and what is given back is encoded as Paimon's `BinaryRowWriter` does. Nested values and variants,
-# which have no statistics, become null.
+# The layout is that of `lakelens.codecs.paimon.binary_row`. Head, nulls and truth values stay; every other value is given
+# away as what it is ordered by, and what is given back is encoded as Paimon's `BinaryRowWriter` does. Nested values and
+# variants, which have no statistics, become null.
 
 Ordinal = int | str
 Give = Callable[[PaimonField, Ordinal], Ordinal]

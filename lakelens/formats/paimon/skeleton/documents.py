@@ -10,7 +10,7 @@ from typing import Any
 
 from lakelens.codecs.paimon.types import parse_type
 from lakelens.errors import LakeError
-from lakelens.formats.paimon.skeleton.records import MARK, Container, PlaceBook
+from lakelens.formats.paimon.skeleton.record_walk import MARK, Container, PlaceBook
 from lakelens.model.skeleton.redaction import Redaction
 
 # Which table options stay: keys that Paimon specifies (`CoreOptions`), and values that are numbers or its own words.

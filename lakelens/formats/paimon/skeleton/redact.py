@@ -10,12 +10,12 @@ from lakelens.errors import LakeError, Missing
 from lakelens.formats.paimon.context import TableContext
 from lakelens.formats.paimon.manifests.index import DELETION_VECTORS
 from lakelens.formats.paimon.metadata.layout import MAIN, TableLayout, list_keys, list_numbers
-from lakelens.formats.paimon.metadata.schema import PaimonSchema, Schemas
+from lakelens.formats.paimon.metadata.schemas import PaimonSchema, Schemas
 from lakelens.formats.paimon.metadata.wire import parse_json
 from lakelens.formats.paimon.refs import list_branches
 from lakelens.formats.paimon.skeleton.column_book import ColumnBook
 from lakelens.formats.paimon.skeleton.documents import LISTS, DocumentWriter, PaimonBones, drop_unused
-from lakelens.formats.paimon.skeleton.records import Container, PlaceBook, RecordWalk, read_container
+from lakelens.formats.paimon.skeleton.record_walk import Container, PlaceBook, RecordWalk, read_container
 from lakelens.io.store import list_names
 from lakelens.model.skeleton.redaction import Redaction
 from lakelens.progress import track

@@ -20,7 +20,7 @@ from lakelens.codecs.paimon.index.probes import (
 from lakelens.codecs.paimon.types import parse_type
 from lakelens.errors import LakeError
 from lakelens.formats.paimon.manifests.index_proofs import proves_none
-from lakelens.formats.paimon.metadata.types import describe_type
+from lakelens.formats.paimon.metadata.logical_types import describe_type
 from lakelens.model.stats import Term
 from tests.codecs.paimon.index.test_file_index_spans import (
     Rows,

@@ -12,7 +12,7 @@ from lakelens.codecs.paimon.types import PaimonField, PaimonType, parse_field
 from lakelens.errors import AccessDenied, Corrupt, LakeError
 from lakelens.formats.access import TableAccess
 from lakelens.formats.paimon.metadata.layout import TableLayout, list_numbers, parse_numbered
-from lakelens.formats.paimon.metadata.types import describe_field
+from lakelens.formats.paimon.metadata.logical_types import describe_field
 from lakelens.formats.paimon.metadata.wire import SchemaDocument, parse_document, parse_json, parse_millis
 from lakelens.io.ahead import fetch
 from lakelens.io.store import list_names

@@ -8,7 +8,7 @@ from datetime import date, datetime
 from typing import Any
 
 from lakelens.formats.hive.datafile import HiveFile, fetch_facts
-from lakelens.formats.hive.types import make_scalar, merge_fields, number_fields, parse_type
+from lakelens.formats.hive.type_texts import make_scalar, merge_fields, number_fields, parse_type
 from lakelens.model.finding import Findings
 from lakelens.model.schema import DataType, Field, PartitionField, PartitionSpec, Schema
 

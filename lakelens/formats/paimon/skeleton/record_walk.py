@@ -11,7 +11,7 @@ from lakelens.codecs.avro.records import decode_header, encode_records
 from lakelens.codecs.paimon.types import PaimonField
 from lakelens.errors import LakeError
 from lakelens.formats.paimon.manifests.containers import decode_container, sniff_container
-from lakelens.formats.paimon.metadata.schema import PaimonSchema
+from lakelens.formats.paimon.metadata.schemas import PaimonSchema
 from lakelens.formats.paimon.skeleton.column_book import ColumnBook
 from lakelens.model.skeleton.redaction import Names
 
