@@ -18,7 +18,6 @@ from lakelens.formats.paimon.maintenance.deletion import (
     is_new_engine,
     list_others,
     name_home,
-    name_snapshot,
     name_table,
     read_now,
     require_paimon,
@@ -286,14 +285,7 @@ def plan_rollback(table: Table, values: Mapping[str, Any]) -> Proposal:
     later = {name: tag for name, tag in branch.tags.items() if tag.id > target.id}
     changelogs = [number for number in branch.changelog_numbers if number > target.id]
     deletion = Deletion(branch)
-    for number in undone:
-        deletion.drop_document("snapshot", number, "committed later")
-    for name in later:
-        deletion.drop_document("tag", name, "of a later snapshot")
-    for number in changelogs:
-        deletion.drop_document("changelog", number, "of a later snapshot")
-    unread = [number for number in undone if deletion.branch.find_numbered(number) is None]
-    notes = [f"Snapshot {number} cannot be read: the engine fails before it is done." for number in unread]
+    notes = _take_documents(deletion, undone, later, changelogs)
     dangers: list[str] = []
     if not is_new:
         notes += _take_files(deletion, target, undone, later, changelogs)
@@ -311,30 +303,54 @@ def plan_rollback(table: Table, values: Mapping[str, Any]) -> Proposal:
         size = len(branch.context.store.read(target.path)) if target.path else None
         note = f"snapshot {target.id} again, of the tag"
         writes += [write_one("snapshot", size, note, is_estimated=is_new), write_hint("EARLIEST", target.id)]
-    home = name_home(branch)
-    lost = [
-        describe_fate(branch, branch.find_numbered(number), number, "committed later") for number in undone
+    lost = _list_lost(branch, undone, later, changelogs)
+    kept = [
+        describe_fate(branch, branch.find_numbered(number), number, "it is older")
+        for number in ids
+        if number < target.id
     ]
-    lost += [
-        Fate(f"{home}tag {name}", "of a later snapshot", f"tag {name}", tag.id, tag.committed_at)
-        for name, tag in later.items()
-    ]
+    if target.id in ids:
+        now = branch.find_numbered(target.id)
+        kept.append(describe_fate(branch, now, target.id, "it is the current one again"))
     return Proposal(
         changes,
         call,
         writes=writes,
-        lost=lost
-        + [
-            Fate(f"{home}changelog {number}", "of a later snapshot", "changelogs", number)
-            for number in changelogs
-        ],
-        kept=_list_kept(branch, target, undone, later, changelogs),
+        lost=lost,
+        kept=[*kept, *list_others(branch, frozenset(fate.keeper for fate in lost))],
         deletes=tuple(deletion.pieces.values()),
         assumptions=assumptions,
         notes=[*notes, *describe_damage(deletion)],
         dangers=[*dangers, *warn_of_others(branch, deletion)],
         becomes=str(target.id) if undone or not branch.has_snapshot(target.id) else None,
     )
+
+
+def _take_documents(
+    deletion: Deletion, undone: Sequence[int], tags: Mapping[str, Any], changelogs: Sequence[int]
+) -> list[str]:
+    for number in undone:
+        deletion.drop_document("snapshot", number, "committed later")
+    for name in tags:
+        deletion.drop_document("tag", name, "of a later snapshot")
+    for number in changelogs:
+        deletion.drop_document("changelog", number, "of a later snapshot")
+    unread = [number for number in undone if deletion.branch.find_numbered(number) is None]
+    return [f"Snapshot {number} cannot be read: the engine fails before it is done." for number in unread]
+
+
+def _list_lost(
+    branch: PaimonTable, undone: Sequence[int], tags: Mapping[str, PaimonSnapshot], changelogs: Sequence[int]
+) -> list[Fate]:
+    home, why = name_home(branch), "of a later snapshot"
+    return [
+        *(describe_fate(branch, branch.find_numbered(n), n, "committed later") for n in undone),
+        *(
+            Fate(f"{home}tag {name}", why, f"tag {name}", tag.id, tag.committed_at)
+            for name, tag in tags.items()
+        ),
+        *(Fate(f"{home}changelog {number}", why, "changelogs", number) for number in changelogs),
+    ]
 
 
 def _take_files(
@@ -375,34 +391,6 @@ def _take_files(
     except LakeError as error:
         return [f"The engine fails before it is done: {error.reason}."]
     return []
-
-
-def _list_kept(
-    branch: PaimonTable,
-    target: PaimonSnapshot,
-    undone: Sequence[int],
-    tags: Mapping[str, PaimonSnapshot],
-    changelogs: Sequence[int],
-) -> list[Fate]:
-    home = name_home(branch)
-    lost = frozenset(
-        (
-            *(name_snapshot(branch, number) for number in undone),
-            *(f"{home}tag {name}" for name in tags),
-            *(f"{home}changelog {number}" for number in changelogs),
-        )
-    )
-    kept = [
-        describe_fate(
-            branch,
-            branch.find_numbered(number),
-            number,
-            "it is the current one again" if number == target.id else "it is older",
-        )
-        for number in branch.pointer.ids
-        if number <= target.id
-    ]
-    return [*kept, *list_others(branch, lost)]
 
 
 PROCEDURE = Procedure(
