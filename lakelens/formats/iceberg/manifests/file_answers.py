@@ -123,7 +123,7 @@ def _explain(column: ColumnBounds, side: str) -> BytesView:
 def open_row_groups(file: IcebergDataFile) -> RowGroups | None:
     """Open the row groups of a data or delete file; None where its format has none. Raises `LakeError`.
 
-    Columns are found by field id, as "LeafColumn Projection" says. A file without ids is read by the name mapping of the table;
+    Columns are found by field id, as "Column Projection" says. A file without ids is read by the name mapping of the table;
     without one engines take columns by position, so nothing is known of them here. A column that is not in the file is a
     constant of its partition, its initial default, or null.
     """
