@@ -6,11 +6,11 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Self, TypeVar
 
 from lakelens.caching import cached_property
 from lakelens.display import Displayable
-from lakelens.errors import LakeError, Missing
+from lakelens.errors import LakeError, Missing, Unsupported
 from lakelens.model.bytes_view import Explainable, Source
 from lakelens.model.collections import Items, Preview, show_stored, stored
 from lakelens.model.driver import load_named
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 Content = Literal["data", "position_deletes", "equality_deletes", "deletion_vector", "changelog"]
 
 
+def _refuse(file: DataFile, *asked: Any) -> NoReturn:
+    raise Unsupported(f"nothing reads what a file of format {file.file_format} holds here", path=file.path)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileAnswers:
     """What a format answers about one of its files when it is asked: functions of the file.
@@ -40,9 +44,11 @@ class FileAnswers:
     """
 
     #: the facts that the file says of itself; raises `LakeError` when it cannot be read
-    footer: Callable[[Any], Footer]
+    footer: Callable[[Any], Footer] = _refuse
+    #: whether the footer stays with the file, for row groups, deletes and cards; those of many wide files are a lot
+    keeps_footer: bool = False
     #: its first rows as stored, system columns included; raises `LakeError`
-    rows: Callable[[Any, int], pa.Table]
+    rows: Callable[[Any, int], pa.Table] = _refuse
     bounds: Callable[[Any], Bounds] = lambda file: Bounds({})
     #: its row groups or stripes; raises `LakeError` when the footer cannot be read
     row_groups: Callable[[Any], RowGroups | None] = lambda file: None
@@ -56,6 +62,9 @@ class FileAnswers:
     note: Callable[[Any, Severity, str, str, str], None] = lambda file, *words: None
     #: columns of `FileSet.to_arrow` that show something else than the attribute of their name
     further: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+
+
+NO_ANSWERS = FileAnswers()
 
 
 class Column:
@@ -114,7 +123,7 @@ class DataFile(Explainable, Displayable):
     #: attributes that are worked out when they are first asked for
     late: ClassVar[Mapping[str, Callable[[Any], Any]]] = MappingProxyType({})
     #: where the `FileAnswers` are, as `module:name`
-    answers: ClassVar[str]
+    answers: ClassVar[str] = "lakelens.model.datafile:NO_ANSWERS"
 
     content: Content = column("data")
     path: str = column()
@@ -208,7 +217,12 @@ class DataFile(Explainable, Displayable):
     @property
     def footer(self) -> Footer:
         """What the file says of itself: Parquet, ORC, Avro or Puffin facts. Raises `LakeError` when it cannot be read."""
-        return self._answers.footer(self)
+        kept: Footer | None = self.__dict__.get("footer")
+        if kept is None:
+            kept = self._answers.footer(self)
+            if self._answers.keeps_footer:
+                self.__dict__["footer"] = kept
+        return kept
 
     def list_encoded(self) -> Sequence[Encoded]:
         """The values that its record keeps as bytes, in the order of the record; nothing is decoded yet."""

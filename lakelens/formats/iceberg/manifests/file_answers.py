@@ -20,7 +20,7 @@ from lakelens.formats.iceberg.metadata.columns import LeafColumn, read_name_mapp
 from lakelens.formats.row_groups.opening import FileLeaf
 from lakelens.formats.row_groups.opening import open_row_groups as open_groups
 from lakelens.formats.row_groups.values import FindColumn, TableColumn, walk_structs
-from lakelens.model.datafile import FileAnswers, Footer
+from lakelens.model.datafile import FileAnswers
 from lakelens.model.stats import Bounds, ColumnBounds, Encoded
 
 if TYPE_CHECKING:
@@ -164,16 +164,9 @@ def _find_columns(context: TableContext, spec_id: int | None, leaves: Sequence[F
     return find
 
 
-def _read_footer(file: IcebergDataFile) -> Footer:
-    # kept with the file: row groups, deletes and cards all ask for it
-    kept: Footer | None = file.__dict__.get("_footer")
-    if kept is None:
-        kept = file.__dict__.setdefault("_footer", read_footer(file._context, file))
-    return kept
-
-
 ANSWERS = FileAnswers(
-    footer=_read_footer,
+    footer=lambda file: read_footer(file._context, file),
+    keeps_footer=True,
     rows=lambda file, count: read_preview(file._context, file, count),
     bounds=build_bounds,
     row_groups=open_row_groups,
