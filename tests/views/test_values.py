@@ -65,7 +65,7 @@ KNOWN = {
         "vocabulary",
     }
     | {"document", "log_offsets", "properties", "vector_reader"},
-    "manifest": {"partitions", "stored_header", "vocabulary", "context"},
+    "manifest": {"partitions", "stored_header", "vocabulary", "context", "late", "answers"},
     "file": {
         "lower_bounds",
         "upper_bounds",
@@ -73,6 +73,7 @@ KNOWN = {
         "vocabulary",
         "context",
         "copy_identity",
+        "late",
         "identity",
         "facts",
         "row_groups",
