@@ -51,7 +51,7 @@ class LedgerFile(DataFile):
     """A CSV file that a page names."""
 
     file_format = "csv"
-    answers = "ledger_format:ANSWERS"
+    answers = f"{__name__}:ANSWERS"
 
     def __init__(self, table: LedgerTable, line: Mapping[str, str], page: str, number: int) -> None:
         self._table = table
