@@ -9,7 +9,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from lakelens.codecs.kinds import KINDS, choose_kind, explain, find_kind
-from lakelens.codecs.span.span import Octets
 from lakelens.errors import LakeError
 from lakelens.model.bytes_view import BytesView
 
@@ -153,7 +152,10 @@ def explain_file(
     caption = Caption(place=posixpath.basename(path))
     if kind is not None:
         return make_explanation(data, explain(data, kind), caption, path=path, base=0, noun=kind)
-    if not KINDS[choose_kind(data, posixpath.basename(path))].is_self_describing or _may_be_manifest(data):
+    # whether a Parquet file has a key of Iceberg's manifests, which says more when its table is known
+    if not KINDS[choose_kind(data, posixpath.basename(path))].is_self_describing or (
+        bytes(data[:4]) == b"PAR1" and b"partition-spec-id" in bytes(data[max(0, len(data) - _TAIL) :])
+    ):
         for thing in _find_in_table(store, path):
             try:
                 found: BytesView = thing.bytes_view()
@@ -161,11 +163,6 @@ def explain_file(
             except LakeError:
                 continue
     return explain_octets(data, path, caption=caption)
-
-
-def _may_be_manifest(data: Octets) -> bool:
-    """Whether a Parquet file has a key of Iceberg's manifests, which says more when its table is known."""
-    return bytes(data[:4]) == b"PAR1" and b"partition-spec-id" in bytes(data[max(0, len(data) - _TAIL) :])
 
 
 def _find_in_table(store: Any, path: str) -> Iterator[Any]:

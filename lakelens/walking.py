@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -74,26 +74,22 @@ class TableWalk:
 
     def __iter__(self) -> Iterator[Seen]:
         while self._pending and (self.most is None or self.done < self.most):
-            batch = self._take_batch()
+            # the directories that are looked at next: all that are known of a store behind a network
+            most = len(self._pending) if self._is_far else 1
+            if self.most is not None:
+                most = min(most, self.most - self.done)
+            batch = [self._pending.popleft() for _ in range(most)]
             below: list[_Directory] = []
-            for result in self._look_at(batch):
+            jobs = [partial(self._judge, directory) for directory in batch]
+            for result in (
+                self.counts.waves.run_together(jobs, options.max_connections) if self._is_far else iter(jobs)
+            ):
                 seen, children = result()
                 self.done += 1
                 self.known += len(children)
                 below += children
                 yield seen
             self._pending.extendleft(reversed(below))
-
-    def _take_batch(self) -> list[_Directory]:
-        """The directories that are looked at next: all that are known of a store behind a network."""
-        most = len(self._pending) if self._is_far else 1
-        if self.most is not None:
-            most = min(most, self.most - self.done)
-        return [self._pending.popleft() for _ in range(most)]
-
-    def _look_at(self, batch: list[_Directory]) -> Iterator[Callable[[], tuple[Seen, list[_Directory]]]]:
-        jobs = [partial(self._judge, directory) for directory in batch]
-        return self.counts.waves.run_together(jobs, options.max_connections) if self._is_far else iter(jobs)
 
     def _judge(self, directory: _Directory) -> tuple[Seen, list[_Directory]]:
         """What one directory is, and those below it that are to be looked at then."""
@@ -108,7 +104,10 @@ class TableWalk:
             answers["info", here] = partial(getattr, directory, "known")
         try:
             with nullcontext() if traced is None else traced.moment(answers):
-                place = self._describe(directory, traced or self.store)
+                store = traced or self.store
+                if self._is_far and directory.known is None:
+                    fetch(store, infos=[directory.path], listings=[directory.path])
+                place = describe_candidate(store, directory.path, known=directory.known, ahead=False)
                 found = _detect_table(self.store, place, answers)
         except ViewFound as view:
             return FoundView(here, view.format, view.evidence, view.opener), []
@@ -121,11 +120,6 @@ class TableWalk:
         files, is_deepest = sum(not child.is_dir for child in children), level >= self.depth
         known = [_Directory(child.path, level + 1, child if self._is_far else None) for child in below]
         return Folder(here, files, is_deepest), [] if is_deepest else known
-
-    def _describe(self, directory: _Directory, store: Store) -> Candidate:
-        if self._is_far and directory.known is None:
-            fetch(store, infos=[directory.path], listings=[directory.path])
-        return describe_candidate(store, directory.path, known=directory.known, ahead=False)
 
 
 def count_tables(store: Store, path: str) -> str:

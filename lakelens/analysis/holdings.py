@@ -112,12 +112,6 @@ class Holdings:
         self.mentioning: list[NDArray[np.int32]] = []  # of each state the manifests that it only names
         self.unread: dict[str, Unread] = {}
         self._places: dict[str, int] = {}
-        self._take_documents()
-        for number, keeper in enumerate(Referring.of(table).list_keepers()):
-            self.keepers.append(keeper)
-            self._take_state(number, keeper)
-
-    def _take_documents(self) -> None:
         try:
             for reference in Referring.of(self.table).list_documents():
                 self.name(reference)
@@ -125,6 +119,9 @@ class Holdings:
                 self.unread.setdefault(path, Unread(path, reason))
         except LakeError as error:
             self.note(error, self.table.location)
+        for number, keeper in enumerate(Referring.of(table).list_keepers()):
+            self.keepers.append(keeper)
+            self._take_state(number, keeper)
 
     def _take_state(self, number: int, keeper: Keeper) -> None:
         import numpy as np

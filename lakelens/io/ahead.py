@@ -275,7 +275,13 @@ class AheadStore:
         """See the function of this name. A store that lists a whole prefix is asked once, of others each level together."""
         found, is_whole = self._list_below(path, most)
         if not found:
-            return self._fetch_levels(path, most)
+            level, count = [path], 0
+            while level and count + len(level) <= most:
+                self.fetch([("list", folder) for folder in level])
+                below = [child for folder in level for child in self._look_at(folder)]
+                count += len(below)
+                level = [child.path for child in below if child.is_dir]
+            return not level
         with self._lock:
             for folder, children in divide_listing(path, found, is_whole=is_whole).items():
                 self._fetched[("list", folder)] = partial(list, children)
@@ -297,15 +303,6 @@ class AheadStore:
             if is_whole and self._moment is not None:
                 self._moment[key] = lambda: found
         return found, is_whole
-
-    def _fetch_levels(self, path: str, most: int) -> bool:
-        level, count = [path], 0
-        while level and count + len(level) <= most:
-            self.fetch([("list", folder) for folder in level])
-            below = [child for folder in level for child in self._look_at(folder)]
-            count += len(below)
-            level = [child.path for child in below if child.is_dir]
-        return not level
 
     def _look_at(self, folder: str) -> list[ObjectInfo]:
         """The children of a directory that was fetched; whoever asks for it gets the answer still."""

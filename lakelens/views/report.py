@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import Any, TypeVar
@@ -271,7 +271,15 @@ def make_report(thing: Any, describe: Callable[[Any], Card]) -> Sequence[Section
     _begin_with_history(parts, cards)
     if len(parts) > 1:
         last = PagePart(None, noun="Meanings")
-        cards[last] = _describe_meanings(cards.values())
+        # every name of the page with its sentence, once
+        found = {(name, meaning) for card in cards.values() for name, meaning in list_meanings(card)}
+        items = tuple((name, Cell(meaning, "mute")) for name, meaning in sorted(found))
+        sentence = f"{wording.plural(len(items), 'name')} of this page, each in one sentence"
+        cards[last] = Card(
+            "Meanings",
+            sentence,
+            folds=(Fold("Names", "by the alphabet", lambda: (Pairs(items, is_open=True),)),),
+        )
         parts = [*parts, last]
     numbers = {part: number for number, part in enumerate(parts, 1)}
     targets = {part.target: numbers[part] for part in reversed(parts) if part.target is not None}
@@ -324,16 +332,6 @@ def _describe(part: PagePart, describe: Callable[[Any], Card]) -> Card:
             raise
         line, _, reason = wording.format_failure(part.thing, error).partition("\n")
         return Card(type(part.thing).__name__, line, alert=reason)
-
-
-def _describe_meanings(cards: Iterable[Card]) -> Card:
-    """Every name of the page with its sentence, once."""
-    found = {(name, meaning) for card in cards for name, meaning in list_meanings(card)}
-    items = tuple((name, Cell(meaning, "mute")) for name, meaning in sorted(found))
-    sentence = f"{wording.plural(len(items), 'name')} of this page, each in one sentence"
-    return Card(
-        "Meanings", sentence, folds=(Fold("Names", "by the alphabet", lambda: (Pairs(items, is_open=True),)),)
-    )
 
 
 def _format_answer(part: PagePart, card: Card) -> str:

@@ -179,18 +179,16 @@ class Rows:
         for _ in range(_MOST_OPENED):
             shown = next((row for row in self._rows.values() if _shows(row, trail[-1])), None)
             if shown is not None:
-                return self._list_openings(shown["id"]), shown["id"]
+                identifier = shown["id"]
+                openings = []
+                while identifier in self._above:
+                    identifier = self._above[identifier]
+                    openings.append((identifier, self._answers[identifier]))
+                return openings[::-1], shown["id"]
             ways = [way for row in self._rows.values() if (way := self._measure_way(row, trail)) is not None]
             if not ways or self._open_towards(min(ways)[1], trail) is None:
                 return None
         return None
-
-    def _list_openings(self, identifier: str) -> list[tuple[str, list[Row]]]:
-        openings = []
-        while identifier in self._above:
-            identifier = self._above[identifier]
-            openings.append((identifier, self._answers[identifier]))
-        return openings[::-1]
 
     def _measure_way(self, row: Row, trail: Trail) -> tuple[int, str] | None:
         """How far the end of a trail is behind a row that can still be opened; None where it is not behind it."""

@@ -145,19 +145,16 @@ class DiffGroup:
     def sort_lines(self, order: Order) -> list[Line]:
         """Its files, removed ones beside added ones, then those that were kept."""
         if order not in self._sorted:
-            self._sorted[order] = self._list_lines(order)
+            sides: dict[Side, list[Item]] = {"removed": [], "added": [], "kept": []}
+            for item in self.items:
+                sides[item.side].append(item)
+            for items in sides.values():
+                items.sort(key=_ORDERS[order])
+            lines: list[Line] = [
+                (gone, came, None) for gone, came in zip_longest(sides["removed"], sides["added"])
+            ]
+            self._sorted[order] = lines + [(None, None, item) for item in sides["kept"]]
         return self._sorted[order]
-
-    def _list_lines(self, order: Order) -> list[Line]:
-        sides: dict[Side, list[Item]] = {"removed": [], "added": [], "kept": []}
-        for item in self.items:
-            sides[item.side].append(item)
-        for items in sides.values():
-            items.sort(key=_ORDERS[order])
-        lines: list[Line] = [
-            (gone, came, None) for gone, came in zip_longest(sides["removed"], sides["added"])
-        ]
-        return lines + [(None, None, item) for item in sides["kept"]]
 
 
 def _weigh(group: DiffGroup, order: Order) -> int:
@@ -246,7 +243,12 @@ class FileRows:
     def _write_group(self, group: DiffGroup, depth: int, opened: bool) -> Row:
         identifier = self._ids.setdefault(group.place, f"g{len(self._ids)}")
         self._sources[identifier] = (group, 0)
-        label = _name_step(group)
+        dimension, step = group.dimensions[len(group.place) - 1], group.place[-1]
+        label = (
+            (clean(step, 300) if step else "no partition")
+            if dimension == "partition"
+            else f"{dimension} {'not said' if step is None else step}"
+        )
         return {
             "id": identifier,
             "kind": "group",
@@ -303,13 +305,6 @@ class FileRows:
 
 def _changed(group: DiffGroup) -> tuple[Sums, Sums]:
     return group.sums["removed"], group.sums["added"]
-
-
-def _name_step(group: DiffGroup) -> str:
-    dimension, step = group.dimensions[len(group.place) - 1], group.place[-1]
-    if dimension == "partition":
-        return clean(step, 300) if step else "no partition"
-    return f"{dimension} {'not said' if step is None else step}"
 
 
 def _format_amounts(item: Item) -> tuple[Cell, Cell]:

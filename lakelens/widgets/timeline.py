@@ -15,7 +15,6 @@ import traitlets
 from lakelens.analysis.diff.diff import Diff
 from lakelens.analysis.timeline.timeline import Mark, Timeline
 from lakelens.errors import list_nearest, visible_line
-from lakelens.model.facts.traits import Figures
 from lakelens.model.snapshot import Snapshot
 from lakelens.options import display
 from lakelens.views.card import cells, wording
@@ -42,7 +41,16 @@ _SAME = "unchanged"
 def present_mark(timeline: Timeline, mark: Mark) -> Card:
     """When a snapshot was committed, its rows, files, bytes and schema, and what it changed of them."""
     snapshot = mark.snapshot
-    changes = _list_changes(mark.amounts)
+    # what a commit changed of each figure, as it records it
+    figures = mark.amounts
+    net = figures.net_bytes
+    rows = _pair(figures.added_rows, figures.removed_rows) or _pair(figures.net_rows, 0)
+    marked = wording.deleted(figures.deleted, figures.added_equality_deletes)
+    changes = {
+        "rows": ", ".join(filter(None, ("" if marked and rows == _SAME else rows, marked))),
+        "files": _pair(figures.added_files, figures.removed_files),
+        "bytes": "" if net is None else cells.changed_size(net).text if net else _SAME,
+    }
     if mark.rows.is_rewrite:
         changes["rows"] = describe_rewrite([mark.rows])
     facts = []
@@ -58,18 +66,6 @@ def present_mark(timeline: Timeline, mark: Mark) -> Card:
             changed = changes.get(fact.label.removeprefix("live "), "")
             facts.append(replace(fact, small="; ".join(filter(None, (changed, fact.small)))))
     return Card("", "", facts=(*facts, *_describe_schema(timeline, mark, snapshot)))
-
-
-def _list_changes(figures: Figures) -> dict[str, str]:
-    """What a commit changed of each figure, as it records it."""
-    net = figures.net_bytes
-    rows = _pair(figures.added_rows, figures.removed_rows) or _pair(figures.net_rows, 0)
-    marked = wording.deleted(figures.deleted, figures.added_equality_deletes)
-    return {
-        "rows": ", ".join(filter(None, ("" if marked and rows == _SAME else rows, marked))),
-        "files": _pair(figures.added_files, figures.removed_files),
-        "bytes": "" if net is None else cells.changed_size(net).text if net else _SAME,
-    }
 
 
 def _pair(came: int | None, gone: int | None) -> str:

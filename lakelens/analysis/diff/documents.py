@@ -196,7 +196,16 @@ class _Comparison:
         elif isinstance(before, dict) and isinstance(after, dict):
             yield from self._compare_objects(before, after, path, place)
         elif isinstance(before, list) and isinstance(after, list):
-            yield from self._compare_lists(before, after, path, place)
+            old, new, name = _match_items(before, after)
+            for position, (key, value) in enumerate(new.items()):
+                inner, step = (*place, position), f"{path}[{name}{key}]"
+                if key in old:
+                    yield from self.compare(old[key], value, step, inner)
+                else:
+                    yield self._make(step, "added", None, value, inner)
+            for position, (key, value) in enumerate(old.items()):
+                if key not in new:
+                    yield self._make(f"{path}[{name}{key}]", "removed", value, None, (*place, position))
         elif type(before) is not type(after) or before != after:
             yield self._make(path, "changed", before, after, place)
 
@@ -212,20 +221,6 @@ class _Comparison:
         for key, value in before.items():
             if key not in after:
                 yield self._make(path + _step(key), "removed", value, None, (*place, key))
-
-    def _compare_lists(
-        self, before: list[Any], after: list[Any], path: str, place: Place
-    ) -> Iterator[JsonChange]:
-        old, new, name = _match_items(before, after)
-        for position, (key, value) in enumerate(new.items()):
-            inner, step = (*place, position), f"{path}[{name}{key}]"
-            if key in old:
-                yield from self.compare(old[key], value, step, inner)
-            else:
-                yield self._make(step, "added", None, value, inner)
-        for position, (key, value) in enumerate(old.items()):
-            if key not in new:
-                yield self._make(f"{path}[{name}{key}]", "removed", value, None, (*place, position))
 
     def _make(self, path: str, kind: Kind, before: Any, after: Any, place: Place) -> JsonChange:
         return JsonChange(path, kind, before, after, place=place, vocabulary=self.vocabulary)

@@ -395,13 +395,9 @@ def _add_keys(judgement: Judgement, term: Term, facts: FileFacts) -> None:
     lower, upper = (pc.struct_field(end, 0) for end in ends)
     zero = pa.array([0] * len(facts), pa.int64())  # a key is never null
     known = pc.if_else(lower.is_valid(), zero, pa.scalar(None, pa.int64()))
-    judgement.add_ranges(term, Ranges(lower, upper, known, _find(facts, "record_count"), known), "key")
-
-
-def _find(facts: FileFacts, name: str) -> pa.Array:
-    column = facts.column(name)
+    column = facts.column("record_count")
     assert column is not None
-    return column
+    judgement.add_ranges(term, Ranges(lower, upper, known, column, known), "key")
 
 
 def _skip_groups(judgement: Judgement, facts: FileFacts) -> None:

@@ -35,7 +35,10 @@ def judge_manifests(condition: Condition, manifests: Sequence[Manifest], placeme
     """Which manifests can be skipped, unread. What a list does not say, or says wrongly, proves nothing."""
     judgement = Judgement(condition, len(manifests))
     for term in judgement.terms:
-        for spec_id, places in _group(manifests).items():
+        groups: dict[int | None, list[int]] = {}
+        for number, manifest in enumerate(manifests):
+            groups.setdefault(manifest.spec_id, []).append(number)
+        for spec_id, places in groups.items():
             for _, field, place in placement.list_fields(spec_id, term):
                 summaries = {
                     n: one for n in places if (one := _find_summary(manifests[n], place)) is not None
@@ -46,13 +49,6 @@ def judge_manifests(condition: Condition, manifests: Sequence[Manifest], placeme
                 _add_equal(judgement, term, field, summaries, placement)
     judgement.settle("partition")
     return judgement
-
-
-def _group(manifests: Iterable[Manifest]) -> dict[int | None, list[int]]:
-    groups: dict[int | None, list[int]] = {}
-    for number, manifest in enumerate(manifests):
-        groups.setdefault(manifest.spec_id, []).append(number)
-    return groups
 
 
 def _find_summary(manifest: Manifest, place: int) -> FieldSummary | None:

@@ -402,17 +402,13 @@ def _measure_silent(
     reasons: dict[str, list[str]] = {}
     for leaf in silent:
         reasons.setdefault(absences.explain(leaf, first) or "nothing recorded says why", []).append(leaf)
-    return Measure(name, "columns", len(silent), "count", _NONE, _say_silent(reasons), (), silent[0])
-
-
-def _say_silent(reasons: dict[str, list[str]]) -> str:
     said = []
     for reason, names in list(reasons.items())[:_MOST_NAMED]:
         more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
         said.append(f"{', '.join(names[:_MOST_NAMED])}{more}: {reason}")
     if len(reasons) > _MOST_NAMED:
         said.append(f"… {len(reasons) - _MOST_NAMED:,} more reasons")
-    return "; ".join(said)
+    return Measure(name, "columns", len(silent), "count", _NONE, "; ".join(said), (), silent[0])
 
 
 def _is_empty(figures: FileFigures, leaf: str) -> bool:

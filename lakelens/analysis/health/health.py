@@ -164,10 +164,15 @@ class Health(Tabular, Displayable):
         self.snapshot = snapshot
         self.rules = rules
         self._gaps: list[str] = []
+        # the columns whose bounds matter most: those that order or divide rows
+        sort = rules.sort_column
         self.figures = FileFigures(
             table._empty_files if snapshot is None else snapshot.files,
             rules.columns,
-            _list_first(rules),
+            [
+                *([sort[0]] if sort else []),
+                *(field.source_name for spec in rules.specs for field in spec.fields),
+            ],
             rules.delete_leaves,
             rules.has_records,
         )
@@ -296,15 +301,6 @@ class Health(Tabular, Displayable):
     def __repr__(self) -> str:
         first = f"; first {self.calls[0].name}: {self.calls[0].why}" if len(self.calls) else ""
         return f"<Health of {self.name}: {self.format_verdicts()}{first}>"
-
-
-def _list_first(rules: HealthRules) -> list[str]:
-    """The columns whose bounds matter most: those that order or divide rows."""
-    sort = rules.sort_column
-    return [
-        *([sort[0]] if sort else []),
-        *(field.source_name for spec in rules.specs for field in spec.fields),
-    ]
 
 
 def measure_health(table: Table, snapshot: Any = None) -> Health:

@@ -91,7 +91,16 @@ class Biography(Tabular, Displayable):
     def events(self) -> Events:
         """What happened to it, in the order of time."""
         if self.has_listing:
-            return Events([_describe_written(self.file)])
+            file = self.file
+            job = getattr(file, "write_id", None)
+            by = f"by write job {job}" if job else "the name does not say by which job"
+            held = "" if file.size_bytes is None else f"; {file.size_bytes:,} bytes"
+            rows = file.record_count
+            many = "" if rows is None else f", {rows:,} row{'s' * (rows != 1)}"
+            why = f"{by}{held}{many}; the directory keeps no history: this is the time of the file"
+            return Events(
+                [Event(None, getattr(file, "modified", None), "written", why, rows=rows, left=rows)]
+            )
         if self.file.content == "changelog":
             return Events(self._describe_changelog())
         deletes = Living.of(self.table).open_deletes([self.file])
@@ -287,16 +296,6 @@ def _find_listed(table: Table, file: str | DataFile) -> DataFile:
         hint = f"one of {', '.join(one.path for one in found[:5])}"
         raise LakeError(f"{name!r} is the name of {len(found):,} files", path=table.location, hint=hint)
     return found[0]
-
-
-def _describe_written(file: DataFile) -> Event:
-    job = getattr(file, "write_id", None)
-    by = f"by write job {job}" if job else "the name does not say by which job"
-    held = "" if file.size_bytes is None else f"; {file.size_bytes:,} bytes"
-    rows = file.record_count
-    many = "" if rows is None else f", {rows:,} row{'s' * (rows != 1)}"
-    why = f"{by}{held}{many}; the directory keeps no history: this is the time of the file"
-    return Event(None, getattr(file, "modified", None), "written", why, rows=rows, left=rows)
 
 
 def format_time(at: datetime) -> str:

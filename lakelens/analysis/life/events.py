@@ -226,7 +226,15 @@ class LiveOnLine:
             yield self._make(place, "manifest rewritten", f"{commit}: {self._describe_manifest(now)}")
         mine, theirs = self.deletes.mark(self.past.snapshot(before)), self.deletes.mark(snapshot)
         if mine != theirs and self.file.content == "data":
-            yield from self._compare_deletes(before, place)
+            was, is_now = self._count(before), self._count(place)
+            known = {_identify(match) for match in self._match(before)}
+            new = [match for match in self._match(place) if _identify(match) not in known]
+            if new and is_now.rows != was.rows:
+                words = self._describe_deletes(place, new, is_now, was.rows)
+                yield self._make(place, "deleted from", words, **self._rows(is_now, was.rows))
+            elif is_now.rows < was.rows:
+                words = f"{was.rows - is_now.rows:,} rows are there again: what deleted them is gone"
+                yield self._make(place, "deletes gone", words, **self._rows(is_now, was.rows))
 
     def _describe_manifest(self, now: Sighting) -> str:
         manifest = self.past.survey.manifests[now.manifest]
@@ -234,17 +242,6 @@ class LiveOnLine:
         kept = manifest.existing_files_count
         many = "" if kept is None else f" with {kept:,} entr{'y' if kept == 1 else 'ies'} that it kept"
         return f"the entry is {now.status} in {name}{many}"
-
-    def _compare_deletes(self, before: int, place: int) -> Iterator[Event]:
-        was, is_now = self._count(before), self._count(place)
-        known = {_identify(match) for match in self._match(before)}
-        new = [match for match in self._match(place) if _identify(match) not in known]
-        if new and is_now.rows != was.rows:
-            words = self._describe_deletes(place, new, is_now, was.rows)
-            yield self._make(place, "deleted from", words, **self._rows(is_now, was.rows))
-        elif is_now.rows < was.rows:
-            words = f"{was.rows - is_now.rows:,} rows are there again: what deleted them is gone"
-            yield self._make(place, "deletes gone", words, **self._rows(is_now, was.rows))
 
     def _rows(self, deleted: Deleted, before: int) -> dict[str, Any]:
         total = self.file.record_count

@@ -80,20 +80,17 @@ class States:
         if place not in self._listed:
             for known in list(self._listed)[: -_KEPT_STATES + 1]:
                 del self._listed[known]
-            self._listed[place] = self._list_files(place)
+            snapshot = self.past.snapshot(place)
+            has_deletes = self.deletes.mark(snapshot) is not None
+            found = []
+            for sighting in self.presence.find(place):
+                one = self.files.get(sighting.path)
+                if one is not None:
+                    found.append(
+                        (one, sighting.level, self.deletes.match(snapshot, one.file) if has_deletes else ())
+                    )
+            self._listed[place] = found
         return self._listed[place]
-
-    def _list_files(self, place: int) -> list[tuple[OpenedFile, int | None, Sequence[DeleteMatch]]]:
-        snapshot = self.past.snapshot(place)
-        has_deletes = self.deletes.mark(snapshot) is not None
-        found = []
-        for sighting in self.presence.find(place):
-            one = self.files.get(sighting.path)
-            if one is not None:
-                found.append(
-                    (one, sighting.level, self.deletes.match(snapshot, one.file) if has_deletes else ())
-                )
-        return found
 
     def merge_of(self, place: int) -> Merge | None:
         """How rows are merged at a state."""
@@ -274,7 +271,16 @@ class Words:
             if heir is not None:
                 return "overwrite", f"its file was rewritten by {commit}"
             return "file removed", f"its file was removed by {commit}, and the row went on in no other"
-        known = self._known(one, before)
+        known = (
+            set()
+            if before is None
+            else {
+                mark_delete(match)
+                for held, _, found in self._states.list_files(before)
+                if held is one
+                for match in found
+            }
+        )
         for match in held[2]:
             if mark_delete(match) not in known and seen.record.position in match.positions:
                 noun = match.kind.replace("_", " ").removesuffix("s") if "delet" in match.kind else match.kind
@@ -286,16 +292,6 @@ class Words:
                 name = match.file.path.rpartition("/")[2]
                 return noun, f"{noun}{on} of {commit}, in {name}"
         return "delete", f"deleted by {commit}"
-
-    def _known(self, one: OpenedFile, before: int | None) -> set[Hashable]:
-        if before is None:
-            return set()
-        return {
-            mark_delete(match)
-            for held, _, found in self._states.list_files(before)
-            if held is one
-            for match in found
-        }
 
     def _explain_merge(self, seen: Seen, place: int, heir: Seen | None, commit: str) -> tuple[str, str]:
         if heir is not None:

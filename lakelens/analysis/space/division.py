@@ -132,7 +132,11 @@ def _take_footers(table: Table, files: Sequence[LiveFile], division: Division, n
     def read(file: LiveFile) -> FileDivision | None:
         if storage is None:
             return None
-        return storage.divide(file.path, _guess_format(file.path), file.size_bytes)
+        # the format that a file's name says; its magic decides
+        suffix = file.path.rpartition("/")[2].rpartition(".")[2].lower()
+        return storage.divide(
+            file.path, suffix if suffix in ("parquet", "orc", "avro") else "text", file.size_bytes
+        )
 
     def follow(files: Iterable[LiveFile]) -> Iterator[LiveFile]:
         if storage is None:
@@ -160,12 +164,6 @@ def _describe(path: str, error: LakeError | None) -> str:
         known = ("avro", "csv", "json", "blob", "text", "txt", "row", "lance", "vortex", "mosaic", "video")
         return f"{suffix} files" if suffix in known else "files without a footer"
     return "footer not readable" if isinstance(error, Unsupported) else "damaged"
-
-
-def _guess_format(path: str) -> str:
-    """The format that a file's name says; its magic decides."""
-    suffix = path.rpartition("/")[2].rpartition(".")[2].lower()
-    return suffix if suffix in ("parquet", "orc", "avro") else "text"
 
 
 class _Names:

@@ -90,7 +90,7 @@ def _see(snapshot: Snapshot, source: Snapshot | Place, *, is_new: bool = True) -
         source,
         snapshot.id,
         snapshot.parent_id,
-        _to_milliseconds(snapshot.committed_at),
+        0 if snapshot.committed_at is None else round(snapshot.committed_at.timestamp() * 1000),
         intern(snapshot.operation or "not recorded"),
         "wap.id" in snapshot.summary,
         read_amounts(snapshot, is_new=is_new),
@@ -336,10 +336,6 @@ def _list_notes(key: str, found: _Found, gapped: set[str], undone: set[str]) -> 
         yield "expired, kept by a tag"
 
 
-def _to_milliseconds(moment: datetime | None) -> int:
-    return 0 if moment is None else round(moment.timestamp() * 1000)
-
-
 def read_amounts(snapshot: Snapshot, *, is_new: bool = True) -> Figures:
     """What a snapshot's own document records; of a new one also the rows that it deleted, where another small file has them.
 
@@ -470,7 +466,8 @@ def _make_items(marks: Sequence[Mark], edges: Sequence[int]) -> list[Item]:
 
 def _divide(marks: Sequence[Mark], first: int, end: int, most: int) -> tuple[list[int], str]:
     """Where the finest unit with at most `most` items begins each of them, and the unit's name."""
-    for number_of, name in _list_units():
+    spans = [(_count_spans(length), name) for length, name in _SPANS]
+    for number_of, name in spans + [(_count_months(length), name) for length, name in _MONTHS]:
         starts: list[int] = []
         before: int | None = None
         for index in range(first, end):
@@ -486,11 +483,6 @@ def _divide(marks: Sequence[Mark], first: int, end: int, most: int) -> tuple[lis
             return starts, name
     step = -(-(end - first) // most)
     return list(range(first, end, step)), f"{step:,} snapshots"
-
-
-def _list_units() -> list[tuple[Callable[[int], int], str]]:
-    spans = [(_count_spans(length), name) for length, name in _SPANS]
-    return spans + [(_count_months(length), name) for length, name in _MONTHS]
 
 
 def _count_spans(length: int) -> Callable[[int], int]:

@@ -252,7 +252,11 @@ def fetch_jars(
     """
     settings = dict(config or {})
     jars = choose_jars(formats, settings.get("spark.jars.packages"))
-    local, missing = _split_local(jars)
+    paths = [Path(jar).expanduser().resolve() for jar in jars if _is_file(jar)]
+    local, missing = (
+        [path for path in paths if path.is_file()],
+        [str(path) for path in paths if not path.is_file()],
+    )
     if missing:
         raise Unsupported(
             f"no such jar file: {', '.join(missing)}", hint="correct LAKELENS_JARS or spark.jars.packages"
@@ -433,11 +437,6 @@ def _family(jar: str) -> str | None:
 
 def _is_file(jar: str) -> bool:
     return jar.endswith(".jar")
-
-
-def _split_local(jars: Sequence[str]) -> tuple[list[Path], list[str]]:
-    paths = [Path(jar).expanduser().resolve() for jar in jars if _is_file(jar)]
-    return [path for path in paths if path.is_file()], [str(path) for path in paths if not path.is_file()]
 
 
 def be_silent(line: str) -> None:

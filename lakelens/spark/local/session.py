@@ -214,7 +214,11 @@ def _defaults(place: Path, wanted: tuple[str, ...], jars: list[Path]) -> dict[st
     if "iceberg" in wanted:
         settings |= _iceberg_settings(place)
     if "paimon" in wanted:
-        settings |= _paimon_settings(place)
+        catalog = "spark.sql.catalog.paimon"
+        settings |= {
+            catalog: "org.apache.paimon.spark.SparkCatalog",
+            f"{catalog}.warehouse": str(place / "paimon"),
+        }
     extensions = [extension for name, extension in _SQL_EXTENSIONS.items() if name in wanted]
     return settings | ({_EXTENSIONS: ",".join(extensions)} if extensions else {})
 
@@ -254,11 +258,6 @@ def _iceberg_settings(place: Path) -> dict[str, str]:
         # Another program may move the pointer: look at it each time.
         f"{catalog}.cache-enabled": "false",
     }
-
-
-def _paimon_settings(place: Path) -> dict[str, str]:
-    catalog = "spark.sql.catalog.paimon"
-    return {catalog: "org.apache.paimon.spark.SparkCatalog", f"{catalog}.warehouse": str(place / "paimon")}
 
 
 def _merge(settings: Mapping[str, str], overrides: Mapping[str, str]) -> dict[str, str]:

@@ -153,7 +153,14 @@ class Run:
         for number in range(last + 1):  # the rounds of a huge table are committed before its state
             parts = [described] if number == last else []
             if described.rows["portions"]:
-                parts.append(self._count(self._read(described.frame, number), READ))
+                # read the manifests of a round on the executors: portions of similar size, spread evenly
+                portions = described.frame.where(f"portions.round = {number}").select("portions.*")
+                spread = portions.repartition(2 * self._spark.sparkContext.defaultParallelism)
+                parts.append(
+                    self._count(
+                        spread.mapInArrow(limit_work(read_batches), spark_schema(wide_schema(READ))), READ
+                    )
+                )
             self._keep(parts)
             for part in parts if not self._store.holds_frames else ():
                 part.frame.unpersist()
@@ -168,12 +175,6 @@ class Run:
         given = places.join(known, "location", "left")
         spread = given.repartition(min(len(group), 4 * spark.sparkContext.defaultParallelism))
         return spread.mapInArrow(limit_work(describe_batches), spark_schema(wide_schema(DESCRIBED)))
-
-    def _read(self, described: DataFrame, number: int) -> DataFrame:
-        """Read the manifests of a round on the executors: portions of similar size, spread evenly."""
-        portions = described.where(f"portions.round = {number}").select("portions.*")
-        spread = portions.repartition(2 * self._spark.sparkContext.defaultParallelism)
-        return spread.mapInArrow(limit_work(read_batches), spark_schema(wide_schema(READ)))
 
     def _count(self, frame: DataFrame, names: tuple[str, ...]) -> _Part:
         """Compute a frame, keep its rows on the executors, and count them."""

@@ -208,23 +208,19 @@ def _list_places(paths: Sequence[str]) -> str:
     return ", ".join(wording.clean(path, 120) for path in paths[:8]) + more
 
 
-def _show_messages(outline: Outline) -> str:
+@describe.register
+def card_of_found(found: FoundTable, detail: int = 1) -> Card:
+    """One table that was found: where, why it is one, and what it is today."""
+    outline = found.outline
     said = [
         f"{severity.upper()} {wording.clean(message, 160)}"
         for severity in _SEVERITIES
         for message in _list_messages(outline, severity)
     ]
     more = f"; … {len(said) - 3:,} more" if len(said) > 3 else ""
-    return "; ".join(said[:3]) + more if said else "none found in what was looked at"
-
-
-@describe.register
-def card_of_found(found: FoundTable, detail: int = 1) -> Card:
-    """One table that was found: where, why it is one, and what it is today."""
-    outline = found.outline
     folds = (
         Fold("Evidence", wording.clean("; ".join(found.evidence.reasons), 400)),
-        Fold("Findings", _show_messages(outline)),
+        Fold("Findings", "; ".join(said[:3]) + more if said else "none found in what was looked at"),
     )
     facts = [Fact("live rows", _show_rows(outline))]
     for label, cell in (

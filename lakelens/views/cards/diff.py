@@ -67,8 +67,18 @@ def card_of_diff(diff: Diff, detail: int = 1) -> Card:
     said = [wording.clean(diff.action, 300), format_counts(diff)]
     body = (Note(f"{'. '.join(part for part in said if part)}."), grid_totals(diff))
     about = list_sections(diff.after, "diff", "snapshot")
+    # the sentence with both states, which lead to their pages
+    sides: list[Cell | str] = []
+    for side in (diff.before, diff.after):
+        shown = Cell("nothing" if side is None else _format_id(side.id))
+        sides.append(named.snapshot(None if side is None else side.id, shown))
     return Card(
-        "Diff", format_range(diff), body=body, folds=tuple(folds), about=about, linked=_link_range(diff)
+        "Diff",
+        format_range(diff),
+        body=body,
+        folds=tuple(folds),
+        about=about,
+        linked=named.sentence("from ", sides[0], " to ", sides[1], _format_time(diff)),
     )
 
 
@@ -76,15 +86,6 @@ def _lead_to_part(diff: Diff, part: str) -> Target:
     """A part of the diff in full."""
     before = None if diff.before is None else diff.before.id
     return named.page("diff", before=before, after=diff.after.id, part=part)
-
-
-def _link_range(diff: Diff) -> tuple[Cell, ...]:
-    """The sentence with both states, which lead to their pages."""
-    sides: list[Cell | str] = []
-    for side in (diff.before, diff.after):
-        shown = Cell("nothing" if side is None else _format_id(side.id))
-        sides.append(named.snapshot(None if side is None else side.id, shown))
-    return named.sentence("from ", sides[0], " to ", sides[1], _format_time(diff))
 
 
 def format_range(diff: Diff) -> str:
@@ -146,12 +147,18 @@ def grid_totals(diff: Diff) -> Grid:
     longest = max((size or 0 for *_, size in sums), default=0) or 1
     rows, last = [], ""
     for state, content, number, amount, size in sums:
+        length = round(40 * (size or 0) / longest) or (1 if size else 0)
         rows.append(
             (
                 Cell(state if state != last else ""),
                 cells.text(content.replace("_", " ")),
                 *_format_change(state, content, number, amount, size),
-                Cell("", bar=_draw(state, round(40 * (size or 0) / longest) or (1 if size else 0))),
+                Cell(
+                    "",
+                    bar=Bar(length, 0)
+                    if _STATES[state] == "del"
+                    else Bar(0, length, is_kept=_STATES[state] != "add"),
+                ),
             )
         )
         last = state
@@ -175,12 +182,6 @@ def _format_change(
     if _STATES[state] == "del":
         return cells.removed(number or 0), signed, cells.removed_size(size or 0)
     return cells.number(number), cells.number(amount), cells.size(size)
-
-
-def _draw(state: str, length: int) -> Bar:
-    if _STATES[state] == "del":
-        return Bar(length, 0)
-    return Bar(0, length, is_kept=_STATES[state] != "add")
 
 
 def _fold_partitions(diff: Diff, raised: Raised) -> Fold:
@@ -274,7 +275,20 @@ def _grid_manifests(
     taken = changes.taken if is_readable else {}
     notes = _note_manifests(changes, taken)
     states = (("NEW", changes.new), ("DROPPED", changes.dropped), ("KEPT", changes.kept))
-    rows = [_row_manifest(s, m, notes.get(m.path)) for s, manifests in states for m in manifests]
+    rows = [
+        (
+            cells.state(s),
+            named.place("manifest", m.path),
+            cells.text(m.content),
+            cells.number(m.added_files_count),
+            cells.number(m.existing_files_count),
+            cells.number(m.deleted_files_count),
+            cells.size(m.size_bytes),
+            cells.text(notes.get(m.path), "mute"),
+        )
+        for s, manifests in states
+        for m in manifests
+    ]
     names = ("!", "manifest", "content!", "added#", "existing#", "deleted#", "bytes#", "note")
     grid = cells.grid(names, rows, how=how, noun="manifest", about=_ABOUT, target=target)
     return cells.prune(grid)
@@ -359,19 +373,6 @@ def _count_live(manifest: Manifest) -> int | None:
     """The live files of a manifest by the counts of its list; None where the list does not say."""
     added, existing = manifest.added_files_count, manifest.existing_files_count
     return None if added is None or existing is None else added + existing
-
-
-def _row_manifest(state: str, manifest: Manifest, note: str | None) -> tuple[Cell, ...]:
-    return (
-        cells.state(state),
-        named.place("manifest", manifest.path),
-        cells.text(manifest.content),
-        cells.number(manifest.added_files_count),
-        cells.number(manifest.existing_files_count),
-        cells.number(manifest.deleted_files_count),
-        cells.size(manifest.size_bytes),
-        cells.text(note, "mute"),
-    )
 
 
 def grid_json(changes: Sequence[JsonChange], how: str = "", target: Target | None = None) -> Grid:

@@ -92,7 +92,14 @@ def card_of_set(files: FileSet, detail: int = 1) -> Card:
     is_asked = isinstance(getattr(type(first), "record_count", None), property | cached_property)
     knows_rows = not is_asked or len(files) <= _MOST_COUNTED
     files.read()
-    facts = [Fact("files", cells.number(len(files)), _format_sizes(files))]
+    sizes = [size for (size,) in files.pick("own_size_bytes") if size is not None]
+    facts = [
+        Fact(
+            "files",
+            cells.number(len(files)),
+            "" if len(sizes) < 2 else f"{wording.size(min(sizes))} to {wording.size(max(sizes))} each",
+        )
+    ]
     if knows_rows:
         facts.append(Fact("rows", cells.number(files.record_count), "in data files"))
     facts.append(Fact("bytes", cells.size(files.size_bytes), describe_vectors(files)))
@@ -164,13 +171,6 @@ def card_of_task(task: ScanTaskGroup, detail: int = 1) -> Card:
         Fact("bytes", cells.size(task.size_bytes)),
     )
     return Card("Task", wording.plural(len(task.splits), "split"), facts=facts, body=(grid,))
-
-
-def _format_sizes(files: FileSet) -> str:
-    sizes = [size for (size,) in files.pick("own_size_bytes") if size is not None]
-    if len(sizes) < 2:
-        return ""
-    return f"{wording.size(min(sizes))} to {wording.size(max(sizes))} each"
 
 
 def _group(label: str, noun: str, files: FileSet, knows_rows: bool) -> Fold:

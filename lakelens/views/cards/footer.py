@@ -56,7 +56,14 @@ _NOT_FIELDS = frozenset(
 @describe.register
 def card_of_footer(footer: Footer, detail: int = 1) -> Card:
     """Who wrote a file, how many rows it has in how many parts, and every column with its encodings and bounds."""
-    facts = [Fact("format", cells.text(_get(footer, "format")), _format_version(footer))]
+    version = _first(footer, "format_version", "file_version")
+    facts = [
+        Fact(
+            "format",
+            cells.text(_get(footer, "format")),
+            "" if version is None else f"version {wording.clean(version, 40)}",
+        )
+    ]
     if _get(footer, "num_rows") is not None:
         facts.append(Fact("rows", cells.number(footer.num_rows)))
     for label, name in _PARTS:
@@ -67,9 +74,10 @@ def card_of_footer(footer: Footer, detail: int = 1) -> Card:
     if size is not None:
         label = "header" if _get(footer, "header_size") is not None else "footer"
         facts.append(Fact(label, cells.size(size)))
+    writer = _get(footer, "created_by") or (_get(footer, "properties") or {}).get("created-by")
     return Card(
         _NOUNS.get(_get(footer, "format") or "", "Footer"),
-        _format_writer(footer),
+        f"written by {wording.clean(writer, 120)}" if writer else "the writer is not recorded",
         wording.clean(footer.path or ""),
         facts=tuple(facts),
         folds=tuple(_list_folds(footer)),
@@ -88,7 +96,19 @@ def _list_folds(footer: Footer) -> list[Fold]:
     columns = _get(footer, "columns")
     if columns is not None:
         grid = lambda: one(_grid_columns(columns))  # noqa: E731 - made when the fold is opened
-        folds.append(Fold("Columns", _format_columns(columns), grid, opened=True))
+        counted = wording.plural(len(columns), "column")
+        stored = sum(_get(column, "compressed_size") or 0 for column in columns)
+        plain = sum(_get(column, "uncompressed_size") or 0 for column in columns)
+        folds.append(
+            Fold(
+                "Columns",
+                counted
+                if not plain
+                else f"{counted}, {wording.size(stored)} stored of {wording.size(plain)} encoded",
+                grid,
+                opened=True,
+            )
+        )
     groups = _get(footer, "num_row_groups")
     if groups:
         answer = wording.plural(groups, "row group")
@@ -105,7 +125,10 @@ def _list_folds(footer: Footer) -> list[Fold]:
             answer = ", ".join(wording.clean(key, 60) for key in islice(held, 4))
             answer += f", {wording.count(len(held) - 4)} more" if len(held) > 4 else ""
             folds.append(Fold(label, answer, _map(held, f".{name}", _find_sections(footer))))
-    fields = _list_facts(footer)
+    # what only this format records, and the card has no other place for
+    names = getattr(type(footer.facts), "__dataclass_fields__", {})
+    shown = (name for name in names if not name.startswith("_") and name not in _NOT_FIELDS)
+    fields = [(name, cells.value(_get(footer, name))) for name in shown]
     if fields:
         answer = wording.plural(len(fields), "other fact")
         folds.append(Fold("Facts", answer, lambda: one(cells.pairs(fields))))
@@ -114,25 +137,6 @@ def _list_folds(footer: Footer) -> list[Fold]:
 
 def _map(held: Mapping[str, Any], how: str, about: tuple[str, ...]) -> Any:
     return lambda: one(cells.mapping(held, how=how, about=about))
-
-
-def _format_version(footer: Footer) -> str:
-    version = _first(footer, "format_version", "file_version")
-    return "" if version is None else f"version {wording.clean(version, 40)}"
-
-
-def _format_writer(footer: Footer) -> str:
-    writer = _get(footer, "created_by") or (_get(footer, "properties") or {}).get("created-by")
-    return f"written by {wording.clean(writer, 120)}" if writer else "the writer is not recorded"
-
-
-def _format_columns(columns: Sequence[Any]) -> str:
-    counted = wording.plural(len(columns), "column")
-    stored = sum(_get(column, "compressed_size") or 0 for column in columns)
-    plain = sum(_get(column, "uncompressed_size") or 0 for column in columns)
-    if not plain:
-        return counted
-    return f"{counted}, {wording.size(stored)} stored of {wording.size(plain)} encoded"
 
 
 def _grid_columns(columns: Sequence[Any]) -> Grid:
@@ -200,13 +204,6 @@ def _lead_to_part(path: str | None, start: int | None, length: int | None) -> Ce
     return (
         shown if path is None or start is None or length is None else named.span(path, start, length, shown)
     )
-
-
-def _list_facts(footer: Footer) -> list[tuple[str, Cell]]:
-    """What only this format records, and the card has no other place for."""
-    names = getattr(type(footer.facts), "__dataclass_fields__", {})
-    shown = (name for name in names if not name.startswith("_") and name not in _NOT_FIELDS)
-    return [(name, cells.value(_get(footer, name))) for name in shown]
 
 
 def _list_words(words: Any) -> str | None:

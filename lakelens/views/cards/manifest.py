@@ -48,15 +48,15 @@ def grid_manifests(manifests: Sequence[Manifest], how: str = "", target: Target 
 def grid_lists(lists: Sequence[ManifestList], how: str = ".manifest_lists") -> Grid:
     """Manifest lists, one a row."""
     rows = [
-        (cells.text(found.role), _name_list(found), _show_size(found))
+        (
+            cells.text(found.role),
+            named.place("manifest_list", found.path, wording.name(found.path) or "inline"),
+            _show_size(found),
+        )
         for found in islice(lists, display.max_rows)
     ]
     names, about = ("role!", "manifest list", "bytes#"), ("common.manifest_list",)
     return cells.grid(names, rows, how=how, noun="list", total=len(lists), about=about)
-
-
-def _name_list(found: ManifestList) -> Cell:
-    return named.place("manifest_list", found.path, wording.name(found.path) or "inline")
 
 
 def _show_size(found: ManifestList) -> Cell:

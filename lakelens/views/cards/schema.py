@@ -146,7 +146,19 @@ def grid_columns(table: Table) -> Grid:
     schema = table.schema
     history, dropped = trace_columns(schema, _list_versions(schema))
     more = named.page("schema", id=schema.id, part="columns")
-    return _make_grid(schema, _list_uses(table), history, dropped, "table.schema.fields", more)
+    # what partitioning makes of each source column, in the specification's words
+    uses: dict[str, list[str]] = {}
+    for field in table.partitioning:
+        word = "partition" if field.transform == "identity" else wording.clean(field.transform, 40)
+        uses.setdefault(field.source_name, []).append(word)
+    return _make_grid(
+        schema,
+        {name: ", ".join(words) for name, words in uses.items()},
+        history,
+        dropped,
+        "table.schema.fields",
+        more,
+    )
 
 
 def format_evolution(schema: Schema) -> str:
@@ -201,15 +213,6 @@ def _make_grid(
     names = ("id#", "column", "type", "role", "history", "default", "comment")
     about = ("common.schema",)
     return cells.prune(cells.grid(names, rows, how=how, noun="column", about=about, target=target))
-
-
-def _list_uses(table: Table) -> dict[str, str]:
-    """What partitioning makes of each source column, in the specification's words."""
-    uses: dict[str, list[str]] = {}
-    for field in table.partitioning:
-        word = "partition" if field.transform == "identity" else wording.clean(field.transform, 40)
-        uses.setdefault(field.source_name, []).append(word)
-    return {name: ", ".join(words) for name, words in uses.items()}
 
 
 def trace_columns(today: Schema, schemas: Sequence[Schema]) -> tuple[dict[int, str], list[Dropped]]:

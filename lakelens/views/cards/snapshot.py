@@ -59,9 +59,20 @@ def card_of_snapshot(snapshot: Snapshot, detail: int = 1) -> Card:
     if snapshot.manifest_lists:
         folds += _fold_manifests(snapshot)
     if detail >= 2 or snapshot.id is None:
-        folds.append(_fold_files(snapshot))
+        files = snapshot.files
+        how = ".files.to_pandas(), .files.widget()"
+        answer = f"{wording.plural(len(files), 'file')}, {wording.size(files.size_bytes)}"
+        folds.append(
+            Fold(
+                "Files",
+                answer,
+                lambda: one(grid_files(files, how, target=named.page("files"))) if len(files) else (),
+            )
+        )
     folds += [*list_live_folds(snapshot, detail), *_fold_others(snapshot, detail)]
     folds += _fold_documents(snapshot, detail)
+    is_list = any(snapshot.path == found.path for found in snapshot.manifest_lists)
+    kind: TargetKind = "manifest_list" if is_list else "metadata"
     return Card(
         "Listing" if snapshot.id is None else f"Snapshot {snapshot.id}",
         _format_snapshot(snapshot),
@@ -70,7 +81,7 @@ def card_of_snapshot(snapshot: Snapshot, detail: int = 1) -> Card:
         folds=tuple(folds),
         about=list_sections(snapshot, "snapshot", "manifest_list"),
         linked=_link_snapshot(snapshot),
-        target=_find_document(snapshot),
+        target=None if snapshot.id is None or not snapshot.path else Target(kind, snapshot.path),
     )
 
 
@@ -80,12 +91,6 @@ def _format_snapshot(snapshot: Snapshot) -> str:
     parent = f"after {snapshot.parent_id}" if snapshot.parent_id is not None else "without a parent"
     refs = f"; named {wording.clean(', '.join(snapshot.refs))}" if snapshot.refs else ""
     return f"{wording.clean(snapshot.operation or 'operation not recorded')}, {parent}{refs}"
-
-
-def _find_document(snapshot: Snapshot) -> Target | None:
-    is_list = any(snapshot.path == found.path for found in snapshot.manifest_lists)
-    kind: TargetKind = "manifest_list" if is_list else "metadata"
-    return None if snapshot.id is None or not snapshot.path else Target(kind, snapshot.path)
 
 
 def _link_snapshot(snapshot: Snapshot) -> tuple[Cell, ...]:
@@ -148,17 +153,6 @@ def _format_entries(manifests: Sequence[Manifest]) -> str:
     return f" with {', '.join(words)} entries" if words else ""
 
 
-def _fold_files(snapshot: Snapshot) -> Fold:
-    files = snapshot.files
-    how = ".files.to_pandas(), .files.widget()"
-    answer = f"{wording.plural(len(files), 'file')}, {wording.size(files.size_bytes)}"
-    return Fold(
-        "Files",
-        answer,
-        lambda: one(grid_files(files, how, target=named.page("files"))) if len(files) else (),
-    )
-
-
 def _fold_others(snapshot: Snapshot, detail: int) -> list[Fold]:
     """Index files and statistics; index files that only a walk through every manifest finds are left to detail 2."""
     folds = []
@@ -183,19 +177,17 @@ def _fold_documents(snapshot: Snapshot, detail: int) -> list[Fold]:
         about = list_sections(snapshot, "summary")
         if summary:
             make = lambda: cells.fields(summary, about, how=".summary")  # noqa: E731 - made when it is opened
-            folds.append(Fold("Summary", _format_summary(summary), make))
+            # the engine that committed where the summary names it, and how many keys there are
+            engine = " ".join(
+                wording.clean(summary[key], 40) for key in ("engine-name", "engine-version") if key in summary
+            )
+            maker = f"by {engine}; " if engine else ""
+            folds.append(
+                Fold("Summary", f"{maker}{wording.plural(len(summary), 'key')} of the commit's summary", make)
+            )
     if raw:
         folds += fold_document(raw, detail)
     return folds
-
-
-def _format_summary(summary: Mapping[str, str]) -> str:
-    """The engine that committed where the summary names it, and how many keys there are."""
-    engine = " ".join(
-        wording.clean(summary[key], 40) for key in ("engine-name", "engine-version") if key in summary
-    )
-    maker = f"by {engine}; " if engine else ""
-    return f"{maker}{wording.plural(len(summary), 'key')} of the commit's summary"
 
 
 def summarise(table: Table) -> tuple[Fact, ...]:
@@ -297,9 +289,18 @@ def _grid(shown: Sequence[Snapshot], how: str, looks_closer: bool) -> Grid:
     raised = [find_raised_by(snapshot) if looks_closer else None for snapshot in shown]
     figures = [_read_figures(snapshot, found) for snapshot, found in zip(shown, raised, strict=True)]
     exact = wording.share_a_second(snapshot.committed_at for snapshot in shown)
+    # its id, and below it the refs that name it
     parts = [
         [
-            ("snapshot", [_name(snapshot) for snapshot in shown]),
+            (
+                "snapshot",
+                [
+                    replace(
+                        cells.explain(named.snapshot(snapshot.id), ", ".join(snapshot.refs)), key=snapshot.id
+                    )
+                    for snapshot in shown
+                ],
+            ),
             ("operation!", [cells.text(snapshot.operation) for snapshot in shown]),
             # where there is no room for both, the day stands above the time
             ("committed, UTC", [cells.moment(snapshot.committed_at, exact=exact) for snapshot in shown]),
@@ -311,11 +312,6 @@ def _grid(shown: Sequence[Snapshot], how: str, looks_closer: bool) -> Grid:
     columns = [column for part in parts for column in part]
     names, rows = [name for name, _ in columns], zip(*(made for _, made in columns), strict=True)
     return cells.prune(cells.grid(names, rows, how=how, noun="snapshot", about=("common.anywhere",)))
-
-
-def _name(snapshot: Snapshot) -> Cell:
-    """Its id, and below it the refs that name it."""
-    return replace(cells.explain(named.snapshot(snapshot.id), ", ".join(snapshot.refs)), key=snapshot.id)
 
 
 def _list_changes(figures: Sequence[Figures]) -> list[tuple[str, list[Cell]]]:

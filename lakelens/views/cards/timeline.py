@@ -37,7 +37,16 @@ def card_of_timeline(timeline: Timeline, detail: int = 1) -> Card:
             words=f"{notes[:1].upper()}{notes[1:]}." if notes else "",
         ),
     )
-    folds = [_fold_snapshots(timeline)]
+    newest: Sequence[Snapshot] = [mark.snapshot for mark in timeline.marks[-display.max_rows :]]
+    total = len(timeline.marks)
+    folds = [
+        Fold(
+            "Snapshots",
+            format_snapshots(newest, display.max_rows, total),
+            lambda: one(grid_snapshots(newest, total=total)),
+            opened=True,
+        )
+    ]
     if timeline.rollbacks:
         folds.append(_fold_rollbacks(timeline))
     off = [mark.snapshot for mark in timeline.marks if not timeline.lanes[mark.lane].is_branch]
@@ -51,17 +60,6 @@ def card_of_timeline(timeline: Timeline, detail: int = 1) -> Card:
         body=body,
         folds=tuple(folds),
         about=about,
-    )
-
-
-def _fold_snapshots(timeline: Timeline) -> Fold:
-    newest: Sequence[Snapshot] = [mark.snapshot for mark in timeline.marks[-display.max_rows :]]
-    total = len(timeline.marks)
-    return Fold(
-        "Snapshots",
-        format_snapshots(newest, display.max_rows, total),
-        lambda: one(grid_snapshots(newest, total=total)),
-        opened=True,
     )
 
 
@@ -103,7 +101,28 @@ def _card_of_listing(timeline: Timeline, name: str) -> Card:
         f"{_format_span(first, last)}. "
         "Files that were overwritten or deleted have left no trace; copying a table changes these times."
     )
-    return Card("History", sentence, body=(Note(words),), folds=(_fold_times(times),))
+    newest = sorted(times.items(), reverse=True)
+    rows = [(cells.moment(moment), cells.number(count)) for moment, count in islice(newest, display.max_rows)]
+    grid = cells.grid(
+        (
+            Column(
+                "written, UTC", is_short=True, title="when files were last written, according to the store"
+            ),
+            Column("files", is_number=True, title="how many files were written in that second"),
+        ),
+        rows,
+        how="table.files.to_pandas()",
+        noun="moment",
+        total=len(newest),
+    )
+    return Card(
+        "History",
+        sentence,
+        body=(Note(words),),
+        folds=(
+            Fold("Written", f"last at {wording.moment(newest[0][0])} UTC", lambda: one(grid), opened=True),
+        ),
+    )
 
 
 def _format_span(first: datetime, last: datetime) -> str:
@@ -120,21 +139,3 @@ def _count_times(listing: Snapshot) -> dict[datetime, int]:
             second = moment.replace(microsecond=0)
             times[second] = times.get(second, 0) + 1
     return times
-
-
-def _fold_times(times: dict[datetime, int]) -> Fold:
-    newest = sorted(times.items(), reverse=True)
-    rows = [(cells.moment(moment), cells.number(count)) for moment, count in islice(newest, display.max_rows)]
-    grid = cells.grid(
-        (
-            Column(
-                "written, UTC", is_short=True, title="when files were last written, according to the store"
-            ),
-            Column("files", is_number=True, title="how many files were written in that second"),
-        ),
-        rows,
-        how="table.files.to_pandas()",
-        noun="moment",
-        total=len(newest),
-    )
-    return Fold("Written", f"last at {wording.moment(newest[0][0])} UTC", lambda: one(grid), opened=True)

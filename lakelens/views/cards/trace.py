@@ -31,7 +31,14 @@ def card_of_trace(trace: Trace, detail: int = 1) -> Card:
     elif trace.tables:
         folds.append(_fold_tables(trace.tables))
     if trace.notes:
-        folds.append(_fold_notes(trace.notes))
+        listed = [Note(wording.clean(note, 400), "mute") for note in trace.notes[:20]]
+        folds.append(
+            Fold(
+                "Notes",
+                f"{wording.plural(len(trace.notes), 'thing')} could not be determined",
+                lambda: listed,
+            )
+        )
     if trace.is_missing:
         return Card("Trace", format_sentence(trace), "", _format_error(trace.error), about=_ABOUT)
     sentence = f"{verb} {format_changes(trace)}"
@@ -184,7 +191,18 @@ def grid_traced(files: Sequence[TracedFile], how: str) -> Grid:
             label = "  " * depth + wording.clean(folders[depth], 120) + "/"
             rows.append((Cell(""), Cell(label, "tree"), Cell(""), Cell(""), Cell("")))
         above = folders
-        rows.append(_row_file(file, name, min(len(folders), 30)))
+        reason = wording.clean(file.reason, 200)
+        if file.previous_size_bytes is not None and file.previous_size_bytes != file.size_bytes:
+            reason += f" (was {wording.size(file.previous_size_bytes)})"
+        rows.append(
+            (
+                cells.state(_WORDS[file.state]) if file.state != "created" else Cell("CREATED", "add"),
+                named.stored(file, Cell("  " * min(len(folders), 30) + wording.clean(name, 120), "tree")),
+                cells.text(file.role),
+                cells.size(file.size_bytes),
+                Cell(reason, "warn" if reason.endswith("referred to by nothing") else "mute"),
+            )
+        )
     left = len(files) - most
     more = f"… {wording.plural(left, 'more object')}" if left > 0 else ""
     columns = (
@@ -195,19 +213,6 @@ def grid_traced(files: Sequence[TracedFile], how: str) -> Grid:
         Column("reason"),
     )
     return Grid(columns, tuple(rows), more, how if more else "", _ABOUT)
-
-
-def _row_file(file: TracedFile, name: str, depth: int) -> tuple[Cell, ...]:
-    reason = wording.clean(file.reason, 200)
-    if file.previous_size_bytes is not None and file.previous_size_bytes != file.size_bytes:
-        reason += f" (was {wording.size(file.previous_size_bytes)})"
-    return (
-        cells.state(_WORDS[file.state]) if file.state != "created" else Cell("CREATED", "add"),
-        named.stored(file, Cell("  " * depth + wording.clean(name, 120), "tree")),
-        cells.text(file.role),
-        cells.size(file.size_bytes),
-        Cell(reason, "warn" if reason.endswith("referred to by nothing") else "mute"),
-    )
 
 
 def _fold_table(table: TableTrace, detail: int) -> Iterable[Fold]:
@@ -291,8 +296,3 @@ def _fold_tables(tables: Sequence[TableTrace]) -> Fold:
         return (grid, *(describe(table) for table in tables[:_MOST_TABLES]))
 
     return Fold("Tables", f"{wording.plural(len(tables), 'table')} changed", make)
-
-
-def _fold_notes(notes: Sequence[str]) -> Fold:
-    listed = [Note(wording.clean(note, 400), "mute") for note in notes[:20]]
-    return Fold("Notes", f"{wording.plural(len(notes), 'thing')} could not be determined", lambda: listed)

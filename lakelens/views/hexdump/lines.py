@@ -165,11 +165,6 @@ class Frame:
             return 0
         return (position - self.origin) % self.width
 
-    def _name_group(self, span: Span) -> str:
-        if self.origin is None or span.number is None:
-            return ""
-        return f"{self.code} {self.origin} {span.number} {wording.clean(span.label, 80)}"
-
     def _write_row(self, span: Span, parts: list[Span], row: int, lead: int) -> Line:
         start = max(span.start, span.start - lead + row * self.width)
         end = min(span.end, span.start - lead + (row + 1) * self.width)
@@ -187,7 +182,9 @@ class Frame:
         meaning = ""
         if row and meant:
             main = meant[-1]
-            meaning = _format_run(max(start, main.start) - main.start, min(end, main.end) - main.start - 1)
+            first = max(start, main.start) - main.start
+            last = min(end, main.end) - main.start - 1
+            meaning = f"byte {first}" if first == last else f"bytes {first} to {last}"
             if find_main(parts) is None and main.label not in ("", "bytes", span.label):
                 meaning = f"{wording.clean(main.label, 40)}: {meaning}"
         return Line(
@@ -203,7 +200,9 @@ class Frame:
             _format_padding(held, start, end) if len(parts) > 1 else "",
             role="mute" if span.role in _MUTED else "",
             code=self.code,
-            group=self._name_group(span),
+            group=""
+            if self.origin is None or span.number is None
+            else f"{self.code} {self.origin} {span.number} {wording.clean(span.label, 80)}",
             origin=self.origin or 0,
             base=self.base or 0,
             span=span,
@@ -249,10 +248,6 @@ def format_value(span: Span) -> str:
         return wording.octets(value, _MOST_OCTETS)
     text = wording.value(value[: _MOST_VALUE + 1] if isinstance(value, str) else value)
     return text if len(text) <= _MOST_VALUE else f"{text[:_MOST_VALUE]}…"
-
-
-def _format_run(first: int, last: int) -> str:
-    return f"byte {first}" if first == last else f"bytes {first} to {last}"
 
 
 def _format_padding(held: list[Span], start: int, end: int) -> str:

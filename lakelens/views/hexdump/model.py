@@ -253,10 +253,14 @@ class _Builder:
 
     def _make_nodes(self, child: Span, frame: Frame) -> Iterator[_Node]:
         if not is_field(child):
+            # where a structure is, and from where its own positions count
+            place = f"at {frame.format_at(child.start)}"
             yield _Node(
                 child,
                 frame if child.origin is None else replace(frame, origin=child.origin),
-                place=_describe_place(child, frame),
+                place=place
+                if child.origin is None or child.origin == frame.origin
+                else f"{place}; “at” below counts from {frame.format_byte(child.origin)}",
             )
             return
         yield _Node(child, frame, frame.write(child))
@@ -424,14 +428,6 @@ def _fold(node: _Node, parts: list[DumpPart], *, opened: bool) -> ByteFold:
         answer = f"ERROR inside: {answer}"
     call = "" if parts else f"{node.frame.code}.at({node.span.start})"
     return ByteFold(label, answer, node.place, tuple(parts), opened, call, (node.span, node.frame))
-
-
-def _describe_place(span: Span, frame: Frame) -> str:
-    """Where a structure is, and from where its own positions count."""
-    place = f"at {frame.format_at(span.start)}"
-    if span.origin is None or span.origin == frame.origin:
-        return place
-    return f"{place}; “at” below counts from {frame.format_byte(span.origin)}"
 
 
 def _label(span: Span) -> str:

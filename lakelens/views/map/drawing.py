@@ -89,7 +89,12 @@ def draw_chain(tiers: Sequence[Tier]) -> tuple[list[str], float, list[Place]]:
     y = 2.0
     for number, tier in enumerate(tiers):
         if number:
-            namers = _list_namers(tiers[number - 1], tier)
+            # the boxes of a tier that a box above names by a field
+            namers = [
+                box
+                for box in tier.boxes
+                if box.field and any(parent < len(tiers[number - 1].boxes) for parent in box.parents)
+            ]
             y = ends[-1] + (40 if namers else 26)
             if len({box.field for box in namers}) > 1 and any(
                 len(_break_field(box.field, place)) > 1
@@ -112,13 +117,6 @@ def draw_chain(tiers: Sequence[Tier]) -> tuple[list[str], float, list[Place]]:
     y = ends[-1] if ends else y
     refers, y = _draw_references(tiers[-1], above, y) if tiers else ([], y)
     return [*lines, *boxes, *refers], y, above
-
-
-def _list_namers(upper: Tier, tier: Tier) -> list[Box]:
-    """The boxes of a tier that a box above names by a field."""
-    return [
-        box for box in tier.boxes if box.field and any(parent < len(upper.boxes) for parent in box.parents)
-    ]
 
 
 def _draw_remark(tier: Tier, place: Place) -> list[str]:

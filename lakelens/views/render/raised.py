@@ -65,7 +65,11 @@ def _render_interrupt(error: BaseException) -> list[str]:
     if (frames := _list_frames(error)) is not None:
         return frames
     links = _list_links(error.__traceback__)
-    ours = [place for place, link in enumerate(links) if _is_ours(link)]
+    ours = [
+        place
+        for place, link in enumerate(links)
+        if str(link.tb_frame.f_globals.get("__name__", "")).partition(".")[0] == "lakelens"
+    ]
     if not ours:
         return _format_traceback(error, error.__traceback__)
     callers = None
@@ -85,10 +89,6 @@ def _list_links(trace: TracebackType | None) -> list[TracebackType]:
         links.append(trace)
         trace = trace.tb_next
     return links
-
-
-def _is_ours(link: TracebackType) -> bool:
-    return str(link.tb_frame.f_globals.get("__name__", "")).partition(".")[0] == "lakelens"
 
 
 def _render_foreign(error: BaseException) -> list[str]:

@@ -42,7 +42,13 @@ def write_view(layout: Layout, *, is_window: bool = False, focus: int = -1) -> d
         "top": _TOP,
         "bottom": round(layout.ground, 1),
         "shapes": [
-            [tag, _without_place(attributes), visible(text), attributes.get("item"), attributes.get("lane")]
+            [
+                tag,
+                {name: held for name, held in attributes.items() if name not in ("item", "lane")},
+                visible(text),
+                attributes.get("item"),
+                attributes.get("lane"),
+            ]
             for tag, attributes, text in (draw_timeline(layout) if items else ())
         ],
         "items": items,
@@ -50,10 +56,6 @@ def write_view(layout: Layout, *, is_window: bool = False, focus: int = -1) -> d
         "notes": visible(describe_cuts(layout)),
         "focus": len(items) - 1 if focus < 0 else focus,
     }
-
-
-def _without_place(attributes: dict[str, Any]) -> dict[str, Any]:
-    return {name: held for name, held in attributes.items() if name not in ("item", "lane")}
 
 
 def _describe_head(layout: Layout, is_window: bool) -> str:

@@ -134,7 +134,8 @@ def _place(folding: Folding, width: float, spacing: Spacing) -> tuple[Spot, ...]
     pauses = [max(0, b.start - a.end) for a, b in itertools.pairwise(items)]
     begin = LEFT + need[0] / 2 + 10
     if spacing == "even":
-        gaps, cut = _space_evenly(least, width - need[0] - 20), [False] * len(least)
+        extra = max(0.0, ((width - need[0] - 20) - sum(least)) / max(1, len(least)))
+        gaps, cut = [gap + min(extra, 80) for gap in least], [False] * len(least)
     else:
         gaps, cut = _space_by_time(pauses, least, width - need[0] - 20, folding.folded)
     xs = [begin]
@@ -147,11 +148,6 @@ def _place(folding: Folding, width: float, spacing: Spacing) -> tuple[Spot, ...]
         right = min(xs[index] + half, (xs[index] + xs[index + 1]) / 2 if index + 1 < len(xs) else WIDTH)
         spots.append(Spot(item, xs[index], left, right, index > 0 and cut[index - 1]))
     return tuple(spots)
-
-
-def _space_evenly(least: Sequence[float], width: float) -> list[float]:
-    extra = max(0.0, (width - sum(least)) / max(1, len(least)))
-    return [gap + min(extra, 80) for gap in least]
 
 
 def _space_by_time(

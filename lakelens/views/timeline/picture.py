@@ -156,17 +156,15 @@ def _draw_lanes(layout: Layout) -> Iterator[Shape]:
     gapped = {gap.before for gap in layout.timeline.gaps}
     for lane, y in layout.lanes.items():
         spots = [spot for spot in layout.spots if spot.item.count_lanes()[lane]]
-        yield _text(LEFT - 8, y + 4, _cut(layout.timeline.lanes[lane].name), "end", "ll-name")
+        shown = clean(layout.timeline.lanes[lane].name, 80)
+        most = _LANE_NAME // 2 if any(map(is_wide, shown)) else _LANE_NAME
+        yield _text(
+            LEFT - 8, y + 4, shown if len(shown) <= most + 1 else f"{shown[:most]}…", "end", "ll-name"
+        )
         yield _line(spots[0].x, y, spots[-1].x, y, "ll-lane")
         for spot in spots:
             if any(mark.key in gapped and mark.lane == lane for mark in spot.item.marks):
                 yield _line(spot.x - 17, y, spot.x - 5, y, "ll-gap")
-
-
-def _cut(name: str) -> str:
-    shown = clean(name, 80)
-    most = _LANE_NAME // 2 if any(map(is_wide, shown)) else _LANE_NAME
-    return shown if len(shown) <= most + 1 else f"{shown[:most]}…"
 
 
 def _draw_parents(layout: Layout) -> Iterator[Shape]:
@@ -338,13 +336,12 @@ class Entry:
 def list_entries(layout: Layout) -> list[Entry]:
     """The operations of what is laid out, the most frequent first."""
     marks = layout.timeline.marks[layout.first : layout.end]
-    counts = Counter((_name(mark), mark.kind) for mark in marks)
+    counts = Counter(
+        (f"{wording.clean(mark.operation, 40)}{'' if is_named(mark) else ' that deletes'}", mark.kind)
+        for mark in marks
+    )
     ordered = counts.most_common(_MOST)
     return [Entry(f"{name} {wording.count(number)}", kind) for (name, kind), number in ordered]
-
-
-def _name(mark: Mark) -> str:
-    return f"{wording.clean(mark.operation, 40)}{'' if is_named(mark) else ' that deletes'}"
 
 
 def place_entries(entries: Sequence[Entry], width: float) -> list[tuple[Entry, float, int]]:
@@ -467,7 +464,12 @@ def _link_spot(
     width = spot.right - spot.left
     top, bottom = min(layout.lanes.values()) - 14, layout.ground
     hit = f'<rect class="ll-hit" x="{spot.left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{bottom - top:.1f}" rx="2"/>'
-    href = link(_find_target(spot))
+    # the snapshot of a single mark; the part of the history that a fold stands for
+    href = link(
+        Target("snapshot", spot.item.marks[0].key)
+        if spot.item.count == 1
+        else Target("page", "timeline", (("first", str(spot.item.first)), ("last", str(spot.item.last))))
+    )
     if not href:
         return f"<g><title>{words}</title>{''.join(drawn)}</g>"
     here = (
@@ -478,13 +480,6 @@ def _link_spot(
     return (
         f'<a href="{escape(href)}"{here} aria-label="{words}"><title>{words}</title>{hit}{"".join(drawn)}</a>'
     )
-
-
-def _find_target(spot: Spot) -> Target:
-    """The snapshot of a single mark; the part of the history that a fold stands for."""
-    if spot.item.count == 1:
-        return Target("snapshot", spot.item.marks[0].key)
-    return Target("page", "timeline", (("first", str(spot.item.first)), ("last", str(spot.item.last))))
 
 
 def list_legend(layout: Layout) -> Iterator[str]:

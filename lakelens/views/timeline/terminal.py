@@ -114,7 +114,17 @@ def _draw_mark(
     lane = timeline.lanes[mark.lane]
     sign = graph.signs["mark" if lane.is_branch else "loose"]
     named = f"  [{', '.join(names)}]" if names else ""
-    details = ", ".join(filter(None, (_format_amounts(mark), *(wording.clean(n, 80) for n in mark.notes))))
+    # what was added, removed and deleted, and how many rows there were after, deleted ones left out where it is
+    # known
+    words, rows = wording.list_changes(mark.amounts), mark.amounts.rows
+    if mark.rows.is_rewrite:
+        files = replace(mark.amounts, added_rows=None, removed_rows=None)
+        words = [*wording.list_changes(files), describe_rewrite([mark.rows])]
+    if mark.amounts.position_deletes or mark.amounts.equality_deletes:
+        words.append(f"{wording.live(mark.snapshot.known_live_rows)} live rows after")
+    elif rows is not None:
+        words.append(f"{wording.plural(rows, 'row')} after")
+    details = ", ".join(filter(None, (", ".join(words), *(wording.clean(n, 80) for n in mark.notes))))
     time = format_time(mark.time, exact=True)
     key, operation = wording.clean(mark.key, 80), wording.clean(mark.operation, 40)
     head: Line = [
@@ -144,19 +154,6 @@ def _list_names(timeline: Timeline) -> dict[str, list[str]]:
         undone = wording.plural(len(rollback.undone), "snapshot")
         names.setdefault(rollback.end, []).append(f"rolled back to here, {undone} undone")
     return names
-
-
-def _format_amounts(mark: Mark) -> str:
-    """What was added, removed and deleted, and how many rows there were after, deleted ones left out where it is known."""
-    words, rows = wording.list_changes(mark.amounts), mark.amounts.rows
-    if mark.rows.is_rewrite:
-        files = replace(mark.amounts, added_rows=None, removed_rows=None)
-        words = [*wording.list_changes(files), describe_rewrite([mark.rows])]
-    if mark.amounts.position_deletes or mark.amounts.equality_deletes:
-        words.append(f"{wording.live(mark.snapshot.known_live_rows)} live rows after")
-    elif rows is not None:
-        words.append(f"{wording.plural(rows, 'row')} after")
-    return ", ".join(words)
 
 
 def _style(lane: int) -> str:
