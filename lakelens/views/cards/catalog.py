@@ -281,35 +281,25 @@ def _fold_views(catalog: Catalog) -> Fold:
 
 def grid_views(views: FoundViews, place: Callable[[str], str]) -> Grid:
     """Show the views in rows, each called by its `place`, with its current version and its dialects."""
-    rows = [
-        _row_view(
-            named.place("table", found.path, wording.clean(found.known_as or place(found.path))), found.view
+    rows: list[tuple[Cell, ...]] = []
+    for found in views[: display.max_rows]:
+        view, name = found.view, wording.clean(found.known_as or place(found.path))
+        title = named.place("table", found.path, name)
+        if isinstance(view, LakeError):
+            rows.append((title, *[UNKNOWN_CELL] * 4, Cell(view.reason, "warn")))
+            continue
+        rows.append(
+            (
+                title,
+                cells.number(view.version_id),
+                cells.number(len(view.versions)),
+                cells.text(join_dialects(view.dialects)),
+                cells.moment(None if view.current is None else view.current.created_at),
+                cells.text(format_alert(view.findings) or format_schema(view.schema) if view.schema else ""),
+            )
         )
-        for found in views[: display.max_rows]
-    ]
     names = ("view", "version#", "versions#", "SQL", "created, UTC!", "what")
     return cells.grid(names, rows, how=".views", noun="view", total=len(views), about=ABOUT_VIEW)
-
-
-def _row_view(name: Cell, view: View | LakeError) -> tuple[Cell, ...]:
-    if isinstance(view, LakeError):
-        return (
-            name,
-            UNKNOWN_CELL,
-            UNKNOWN_CELL,
-            UNKNOWN_CELL,
-            UNKNOWN_CELL,
-            Cell(view.reason, "warn"),
-        )
-    created = None if view.current is None else view.current.created_at
-    return (
-        name,
-        cells.number(view.version_id),
-        cells.number(len(view.versions)),
-        cells.text(join_dialects(view.dialects)),
-        cells.moment(created),
-        cells.text(format_alert(view.findings) or format_schema(view.schema) if view.schema else ""),
-    )
 
 
 @describe.register

@@ -47,11 +47,17 @@ def card_of_diff(diff: Diff, detail: int = 1) -> Card:
     if diff.schema or diff.partitioning:
         folds.append(_fold_schema(diff))
     if diff.manifests.new or diff.manifests.dropped or diff.manifests.kept:
-        folds.append(_fold_manifests(diff))
+        more = _lead_to_part(diff, "manifests")
+        grid_of_lists = lambda: one(_grid_manifests(diff.manifests, target=more))  # noqa: E731 - made when the fold is opened
+        folds.append(Fold("Manifests", _count_manifests(diff.manifests), grid_of_lists))
     if diff.metadata:
-        answer = f"{wording.plural(len(join_neighbours(diff.metadata)), 'place')} {_format_documents(diff)}"
-        more = _lead_to_part(diff, "metadata")
-        folds.append(Fold("Document", answer, lambda: one(grid_json(diff.metadata, "diff.metadata", more))))
+        before, after = diff.documents
+        which = "of the snapshots' own documents differ"
+        if before is not None and after is not None:
+            which = f"differ between {wording.name(before)} and {wording.name(after)}"
+        answer = f"{wording.plural(len(join_neighbours(diff.metadata)), 'place')} {which}"
+        place = _lead_to_part(diff, "metadata")
+        folds.append(Fold("Document", answer, lambda: one(grid_json(diff.metadata, "diff.metadata", place))))
     if raised.files:
         folds.append(_fold_raised(raised, _lead_to_part(diff, "added")))
     for label, files, how in (
@@ -92,13 +98,6 @@ def format_range(diff: Diff) -> str:
     """From which snapshot to which, and how much later."""
     before = "from nothing" if diff.before is None else f"from {_format_id(diff.before.id)}"
     return f"{before} to {_format_id(diff.after.id)}{_format_time(diff)}"
-
-
-def _format_documents(diff: Diff) -> str:
-    before, after = diff.documents
-    if before is None or after is None:
-        return "of the snapshots' own documents differ"
-    return f"differ between {wording.name(before)} and {wording.name(after)}"
 
 
 def _format_id(number: int | None) -> str:
@@ -253,12 +252,6 @@ def _grid_fields(changes: Sequence[FieldChange], how: str) -> Grid:
         for change in changes
     ]
     return cells.grid(("!", "column", "id#", "before", "after"), rows, how=how, noun="column")
-
-
-def _fold_manifests(diff: Diff) -> Fold:
-    changes = diff.manifests
-    more = _lead_to_part(diff, "manifests")
-    return Fold("Manifests", _count_manifests(changes), lambda: one(_grid_manifests(changes, target=more)))
 
 
 def _count_manifests(changes: ManifestChanges) -> str:

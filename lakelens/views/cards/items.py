@@ -262,11 +262,8 @@ def _format_shape(rows: Rows) -> str:
 
 def _hint_columns(rows: Rows) -> list[Body]:
     left = rows.to_arrow().num_columns - _MOST_COLUMNS
-    return _hint_left(f"… {wording.count(left)} more columns") if left > 0 else []
-
-
-def _hint_left(words: str) -> list[Body]:
-    return [cells.hint(words, _HOW, words=words)]
+    words = f"… {wording.count(left)} more columns"
+    return [cells.hint(words, _HOW, words=words)] if left > 0 else []
 
 
 def _format_type(kind: Any) -> str:

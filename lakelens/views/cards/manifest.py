@@ -162,32 +162,27 @@ def _format_schema(schema: Any, kind: Any) -> str:
 def card_of_manifest(manifest: Manifest, detail: int = 1) -> Card:
     """Which files one manifest adds, keeps and removes."""
     facts = [Fact("content", cells.text(manifest.content))]
-    for label in ("added", "existing", "deleted"):
-        amount = getattr(manifest, f"{label}_files_count")
+    amounts = [
+        (label, getattr(manifest, f"{label}_files_count")) for label in ("added", "existing", "deleted")
+    ]
+    for label, amount in amounts:
         if amount is not None:
             facts.append(Fact(label, cells.number(amount), "files"))
     facts.append(Fact("bytes", cells.size(manifest.size_bytes), "as recorded"))
     make = lambda: one(grid_entries(manifest.entries, manifest=manifest.path))  # noqa: E731 - reads the manifest when it is opened
-    folds = [Fold("Entries", _format_entries(manifest), make, opened=True)]
+    counts = [f"{wording.count(amount)} {label}" for label, amount in amounts if amount]
+    listed = (
+        f"{', '.join(counts)} according to the manifest list" if counts else "the manifest list has no counts"
+    )
+    folds = [Fold("Entries", listed, make, opened=True)]
     if manifest.partition_summary:
         answer = _format_summary(manifest.partition_summary) or ""
         folds.append(Fold("Partitions", answer, lambda: one(_grid_summary(manifest.partition_summary))))
-    listed = list_sections(manifest, "manifest_list")
-    line = lambda: cells.fields(manifest.raw, listed, how=".raw")  # noqa: E731
+    sections = list_sections(manifest, "manifest_list")
+    line = lambda: cells.fields(manifest.raw, sections, how=".raw")  # noqa: E731
     folds.append(Fold("Line", f"{wording.plural(len(manifest.raw), 'field')} of the manifest list", line))
     folds.append(_fold_header(manifest))
     return card_of_path("Manifest", manifest.path, facts, folds, list_sections(manifest, "manifest"))
-
-
-def _format_entries(manifest: Manifest) -> str:
-    counts = [
-        f"{wording.count(amount)} {label}"
-        for label in ("added", "existing", "deleted")
-        if (amount := getattr(manifest, f"{label}_files_count"))
-    ]
-    return (
-        f"{', '.join(counts)} according to the manifest list" if counts else "the manifest list has no counts"
-    )
 
 
 def _grid_summary(summary: Sequence[FieldSummary]) -> Grid:

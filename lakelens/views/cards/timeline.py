@@ -95,10 +95,11 @@ def _card_of_listing(timeline: Timeline, name: str) -> Card:
     sentence = f"of {name}: a {timeline.table.traits.title} table keeps no snapshots"
     if not times:
         return Card("History", sentence, body=(Note("No file has a modification time either."),))
-    first, last = min(times), max(times)
+    first, last = wording.moment(min(times)), wording.moment(max(times))
+    span = f"at {first} UTC" if min(times) == max(times) else f"from {first} to {last} UTC"
     words = (
         f"The nearest thing is when its files were written: {wording.plural(sum(times.values()), 'file')} "
-        f"{_format_span(first, last)}. "
+        f"{span}. "
         "Files that were overwritten or deleted have left no trace; copying a table changes these times."
     )
     newest = sorted(times.items(), reverse=True)
@@ -123,12 +124,6 @@ def _card_of_listing(timeline: Timeline, name: str) -> Card:
             Fold("Written", f"last at {wording.moment(newest[0][0])} UTC", lambda: one(grid), opened=True),
         ),
     )
-
-
-def _format_span(first: datetime, last: datetime) -> str:
-    if first == last:
-        return f"at {wording.moment(first)} UTC"
-    return f"from {wording.moment(first)} to {wording.moment(last)} UTC"
 
 
 def _count_times(listing: Snapshot) -> dict[datetime, int]:
