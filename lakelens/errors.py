@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
-from typing import Self
+from typing import Self, cast
 
 from lakelens.display import Displayable
 
@@ -80,9 +80,9 @@ class LakeError(Displayable, Exception):
 
     def _render_traceback_(self) -> list[str]:
         """What IPython shows instead of a traceback."""
-        from lakelens.display import render_raised
+        from lakelens.display import call
 
-        return render_raised(self, is_brief=self.is_brief)
+        return cast("list[str]", call("views.render.raised:render_raised", self, is_brief=self.is_brief))
 
 
 class UnknownName(LakeError, KeyError):

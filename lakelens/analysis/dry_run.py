@@ -549,12 +549,11 @@ class Plan(Tabular, Displayable):
         return f"rewrites {count:,} file{'s' * (count != 1)} into about {out:,}"
 
 
-def plan_procedure(table: Table, name: str, options: Mapping[str, Any]) -> Plan:
+def plan_procedure(table: Table, procedure: str, options: Mapping[str, Any] | None = None) -> Plan:
     """Plan a procedure: see `Table.dry_run`."""
-    known = require_part(table, "maintenance")
-    procedure = _find_procedure(known, name)
-    values = procedure.read_options(options)
-    return Plan(table, procedure, values, procedure.plan(table, values))
+    chosen = _find_procedure(require_part(table, "maintenance"), procedure)
+    values = chosen.read_options(options or {})
+    return Plan(table, chosen, values, chosen.plan(table, values))
 
 
 def _find_procedure(known: Mapping[str, Procedure], name: str) -> Procedure:

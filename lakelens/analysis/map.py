@@ -140,9 +140,9 @@ class Map(Drawing):
         >>> ll.sample("iceberg").map().to_svg()[:5]
         '<svg '
         """
-        from lakelens.display import draw_map
+        from lakelens.display import call
 
-        return draw_map(self)
+        return str(call("views.map.svg:render_map", self))
 
     def __repr__(self) -> str:
         return f"<Map of {self.table.name}: {self.new_count} new file{'' if self.new_count == 1 else 's'}>"

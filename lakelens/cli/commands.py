@@ -1,6 +1,7 @@
 """The verbs of the command line. A user's mistake ends with status 2 and one line; nothing is written to a table.
 
-A verb is a click command in a module of its own, which imports what is heavy where it is needed; `VERBS` names it.
+A verb is a click command in a module of its own, which imports what is heavy where it is needed; `VERBS` names it. The
+verb of a question is made from its declaration, and so is that of a question that another package adds.
 """
 
 from __future__ import annotations
@@ -10,21 +11,15 @@ from pathlib import Path
 import rich_click as click
 
 import lakelens as ll
-from lakelens.cli.answers.biography import biography
-from lakelens.cli.answers.check import check
-from lakelens.cli.answers.dry_run import dry_run
-from lakelens.cli.answers.explain import explain
-from lakelens.cli.answers.health import health
-from lakelens.cli.answers.map import draw_map, lifetimes
-from lakelens.cli.answers.practice import exercise, quiz
-from lakelens.cli.answers.row import row
-from lakelens.cli.answers.skeleton import skeleton
-from lakelens.cli.answers.space import space
+from lakelens.answers.own import QUESTIONS
 from lakelens.cli.completing import completion
 from lakelens.cli.exits import Verbs
 from lakelens.cli.file_command import files, show_bytes
 from lakelens.cli.inventory import inventory
+from lakelens.cli.map_command import draw_map, lifetimes, skeleton
 from lakelens.cli.place_commands import find, samples, watch
+from lakelens.cli.practice_command import exercise, quiz
+from lakelens.cli.questions import make_verb
 from lakelens.cli.serve_command import serve
 from lakelens.cli.snapshot_commands import diff, history, manifests, snapshots
 from lakelens.cli.table_commands import findings, html, refs, schema, show, tree
@@ -88,9 +83,10 @@ def demo(directory: Path) -> None:
 
 
 VERBS = (
-    *(show, snapshots, history, diff, biography, row),
+    *(show, snapshots, history, diff),
+    *map(make_verb, QUESTIONS.values()),
     *(manifests, files, schema, refs),
-    *(tree, findings, check, health, explain, space, dry_run, show_bytes, html),
+    *(tree, findings, show_bytes, html),
     *(serve, find, inventory, watch, samples, demo, completion),
     *(skeleton, draw_map, lifetimes, exercise, quiz),
 )

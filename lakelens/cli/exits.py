@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 import rich_click as click
 from click import get_current_context
 
+from lakelens.answers.question import find_question, list_added
 from lakelens.errors import AccessDenied, Corrupt, LakeError, Missing, NotATable, Unsupported
 from lakelens.model.finding import GONE_ON, Finding
 from lakelens.views.card.wording import clean
@@ -28,6 +29,20 @@ _LONGEST = 2_000
 
 class Verbs(click.RichGroup):
     """The group of all verbs; every error becomes one line and a status, whichever way the verbs are started."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """List the verbs, those of questions that other packages add at the end."""
+        known = super().list_commands(ctx)
+        added = (find_question(name).verb for name in sorted(list_added()))
+        return [*known, *(verb for verb in added if verb not in self.commands)]
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Find a verb by its name; other packages are asked only for one that is none of lakelens's own."""
+        if name not in self.commands and (added := name.replace("-", "_")) in list_added():
+            from lakelens.cli.questions import make_verb
+
+            self.add_command(make_verb(find_question(added)))
+        return super().get_command(ctx, name)
 
     def main(self, *args: Any, **options: Any) -> Any:
         """Run a verb; a user's mistake in the options is one line too."""

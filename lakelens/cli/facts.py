@@ -27,9 +27,9 @@ _FILE = ("content", "path", "recorded_path", "file_format", "bucket", "level", "
 
 
 def answer(table: Table, **parts: Any) -> Facts:
-    """A verb's whole answer: which table it is, the parts, and what was found while they were read."""
-    findings = (list_facts(FINDING, finding) for finding in table.findings)
-    return {"table": list_facts(TABLE, table), **parts, "findings": findings}
+    """A verb's whole answer: which table it is, the parts, and what was found while they were read, or by the answer."""
+    parts.setdefault("findings", (list_facts(FINDING, finding) for finding in table.findings))
+    return {"table": list_facts(TABLE, table), **parts}
 
 
 def pick(thing: Any, *names: str) -> Facts:

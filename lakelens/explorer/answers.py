@@ -14,13 +14,13 @@ from lakelens.analysis.check.check import Check
 from lakelens.analysis.health.health import Health
 from lakelens.analysis.space.space import Space
 from lakelens.model.schema import Schema
-from lakelens.model.snapshot import Snapshot
 from lakelens.model.table import Table
-from lakelens.views.card import wording
+from lakelens.views.card import cells, wording
 
 T = TypeVar("T")
 _NAME = "_answers"
 _MOST_KEPT = 32
+_SHORT = 14  # characters of an example in the navigation
 _SHOWN = ("error", "warning")
 _WHOLE = frozenset(("int8", "int16", "int32", "int64"))
 
@@ -72,32 +72,10 @@ def ask(table: Table, key: Hashable, make: Callable[[], T]) -> T:
     return _answers_of(table).ask(key, make)
 
 
-def ask_check(table: Table, *, data: bool) -> Check:
-    """The check of a table, of its rows too with `data`."""
-    return ask(table, ("check", data), lambda: table.check(data=data))
-
-
-def ask_health(table: Table, snapshot: Snapshot | None) -> Health:
-    """The health of a table at a snapshot."""
-    return ask(
-        table, ("health", None if snapshot is None else snapshot.id), lambda: _measure(table, snapshot)
-    )
-
-
-def _measure(table: Table, snapshot: Snapshot | None) -> Health:
-    is_listing = snapshot is None or snapshot.id is None
-    return table.health() if is_listing else table.health(snapshot=snapshot)
-
-
-def ask_space(table: Table, before: str) -> Space:
-    """Where the bytes of a table are; `before` divides its history, empty for the beginning of the newest day."""
-    return ask(table, ("space", before), lambda: table.space(before=before or None))
-
-
 def find_check(table: Table) -> Check | None:
     """The most thorough check that was run already."""
     kept = _answers_of(table)
-    found: Check | None = kept.find(("check", True)) or kept.find(("check", False))
+    found: Check | None = kept.find(("check", True, "all")) or kept.find(("check", False, "all"))
     return found
 
 
@@ -106,7 +84,7 @@ def peek_check(table: Table) -> str:
 
     >>> import lakelens as ll
     >>> table = ll.sample("iceberg")
-    >>> before, check = peek_check(table), ask_check(table, data=False)
+    >>> before, check = peek_check(table), ask(table, ("check", False, "all"), table.check)
     >>> before, peek_check(table)
     ('not run', 'sound')
     """
@@ -132,7 +110,7 @@ def peek_health(table: Table) -> str:
 
 def peek_space(table: Table) -> str:
     """How many bytes there are below the table's directory, where they were counted: empty where not."""
-    space: Space | None = _answers_of(table).find(("space", ""))
+    space: Space | None = _answers_of(table).find(("space", None))
     return "" if space is None else wording.size(space.size_bytes)
 
 
@@ -149,3 +127,15 @@ def write_example(schema: Schema) -> str:
     if whole is not None:
         return f"{wording.clean(whole)} = 3"
     return f"{wording.clean(names[0])} = 'x'" if names else ""
+
+
+def write_not_null(schema: Schema) -> str:
+    """Write a condition over the first column, as an example."""
+    columns = [name for name, _ in schema.leaves()]
+    return f"{cells.text(columns[0]).text} IS NOT NULL" if columns else ""
+
+
+def ask_about(table: Table) -> str:
+    """Say what the page about a row may be asked, with an example from the table."""
+    example = write_example(table.schema)
+    return f"who deleted {example}?" if len(example) <= _SHORT else "who deleted it?"

@@ -6,12 +6,13 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from pkgutil import iter_modules
 from threading import Lock
 from typing import Any, TypeAlias, TypeVar
 
+from lakelens.answers.question import load_questions
 from lakelens.errors import Ambiguous, LakeError, Missing, list_nearest
 from lakelens.explorer.failures import make_failure, make_gone
 from lakelens.explorer.frame import add_frame, list_crumbs
@@ -253,9 +254,13 @@ def find_snapshot(table: Table, wanted: str) -> Snapshot | None:
 
 @cache
 def _load_pages() -> Mapping[str, PageMaker]:
-    """What makes each page: every file of `pages` is imported, and registers its own."""
+    """What makes each page: every file of `pages` registers its own, and each question has one."""
     from lakelens.explorer import pages
+    from lakelens.explorer.questions import make_page
 
     for module in iter_modules(pages.__path__):
         import_module(f"{pages.__name__}.{module.name}")
+    for question in load_questions().values():
+        if question.page is not None:
+            _MAKERS.setdefault(question.name, partial(make_page, question, question.page))
     return _MAKERS

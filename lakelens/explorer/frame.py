@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from lakelens.analysis.figures import count_by_lists
 from lakelens.analysis.timeline.timeline import Mark, Timeline
+from lakelens.answers.question import load, load_questions
 from lakelens.errors import LakeError
-from lakelens.explorer.answers import peek_check, peek_health, peek_space, write_example
 from lakelens.explorer.page import Link, News, Page
 from lakelens.explorer.place import BELOW, NO_SNAPSHOT, Place
 from lakelens.model.snapshot import Snapshot
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _MOST_NAMED = 5  # new snapshots that are named
-_SHORT = 14  # characters of an example in the navigation
 # pages that there are of every snapshot: another snapshot leads to the same page of its own
 _OF_ALL = frozenset(
     ("", "timeline", "snapshots", "files", "manifests", "schema", "refs", "bytes", "explain", "findings")
@@ -99,13 +99,10 @@ def _list_pages(visit: Visit) -> Iterator[Link]:
         (
             ("bytes", "Bytes", lambda: "any file"),
             *((("manifests", "Manifests", lambda: _count_manifests(snapshot)),) if has_snapshots else ()),
-            ("explain", "Explain", lambda: "a condition"),
-            ("row", "Row", lambda: _ask_about(table)),
+            *_list_questions(table, "bytes"),
         ),
         (
-            ("check", "Check", lambda: peek_check(table)),
-            ("health", "Health", lambda: peek_health(table)),
-            ("space", "Space", lambda: peek_space(table)),
+            *_list_questions(table, "care"),
             ("findings", "Findings", lambda: _count_findings(table)),
         ),
     )
@@ -119,6 +116,15 @@ def _list_pages(visit: Visit) -> Iterator[Link]:
                 name in (here.page, _LISTED_BY.get(here.page)),
                 is_first=bool(number) and not place,
             )
+
+
+def _list_questions(table: Table, group: str) -> Iterator[tuple[str, str, Callable[[], str]]]:
+    """List the questions whose pages belong to a group, each with what is said beside its name."""
+    for question in load_questions().values():
+        shown = question.page
+        if shown is not None and shown.group == group:
+            beside = partial(load(shown.beside), table) if ":" in shown.beside else partial(str, shown.beside)
+            yield question.name, name_page(question.name).capitalize(), beside
 
 
 def _attempt(ask: Callable[[], T], otherwise: T) -> T:
@@ -165,12 +171,6 @@ def _count_findings(table: Table) -> str:
     return format_alert(table.findings) or (
         wording.plural(len(table.findings), "note") if len(table.findings) else "none found"
     )
-
-
-def _ask_about(table: Table) -> str:
-    """What the page about a row may be asked, with an example from the table."""
-    example = write_example(table.schema)
-    return f"who deleted {example}?" if len(example) <= _SHORT else "who deleted it?"
 
 
 def _list_pins(visit: Visit) -> Iterator[Link]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from lakelens import display
+from lakelens.answers.question import ask, list_added
 from lakelens.errors import LakeError
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from lakelens.analysis.skeleton import Skeleton
     from lakelens.analysis.space.space import Space
     from lakelens.analysis.trace import Trace
+    from lakelens.explorer.site.walk import Site
     from lakelens.jupyter.exploring import Explored
     from lakelens.model.collections import QueryResult
     from lakelens.model.datafile import DataFile
@@ -33,6 +36,39 @@ class Answers:
     """Gives a table its answers. Each is worked out when it is looked at, and nothing is written."""
 
     __slots__ = ()
+
+    def ask(self, question: str, **options: Any) -> Any:
+        """Ask a question by its name: one of those below, or one that another package added.
+
+        A question that was added is a method too: `table.ask("ages", most=3)` is `table.ages(most=3)`.
+
+        Parameters
+        ----------
+        question
+            The name of the question: "check", "health", "explain", "space", "row", "biography", "dry_run", or another.
+        options
+            What it asks for, by name; what is left out has its default.
+
+        Raises
+        ------
+        LakeError
+            There is no such question, or it has no such option.
+
+        Examples
+        --------
+        >>> import lakelens as ll
+        >>> ll.sample("iceberg").ask("check").ok
+        True
+        """
+        return ask(self, question, **options)
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("_") and name in list_added():
+            return partial(ask, self, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *list_added()})
 
     def check(self, *, data: bool = False, snapshots: Any = "all") -> Check:
         """Whether the table is sound: every figure that its metadata records, compared with what it is about.
@@ -60,7 +96,7 @@ class Answers:
         >>> check.ok, len(check.findings)
         (True, 0)
         """
-        return display.check_table(cast("Table", self), data, snapshots)
+        return cast("Check", ask(self, "check", data=data, snapshots=snapshots))
 
     def health(self, *, snapshot: Any = None) -> Health:
         """Whether the table is well: its figures against its own limits, and the calls that would help.
@@ -95,7 +131,7 @@ class Answers:
         >>> [column.name for column in health.parts.columns][:2]
         ['name', 'id']
         """
-        return display.measure_health(cast("Table", self), snapshot)
+        return cast("Health", ask(self, "health", snapshot=snapshot))
 
     def explain(self, where: str, *, snapshot: Any = None, row_groups: bool = False) -> Explanation:
         """Why a predicate reads these files, and no others.
@@ -132,7 +168,8 @@ class Answers:
         >>> ll.sample("iceberg").explain("id > 15 AND p = 1")
         <Explanation of lakes.v3_merge_on_read: reads 1 of 5 files, 956 bytes>
         """
-        return display.explain_predicate(cast("Table", self), where, snapshot, row_groups)
+        asked = {"where": where, "snapshot": snapshot, "row_groups": row_groups}
+        return cast("Explanation", ask(self, "explain", **asked))
 
     def space(self, *, before: Any = None) -> Space:
         """Where the bytes under the table's directory are, who keeps them, and what would free them.
@@ -163,7 +200,7 @@ class Answers:
         >>> space.slices.size_bytes == space.size_bytes
         True
         """
-        return display.measure_space(cast("Table", self), before)
+        return cast("Space", ask(self, "space", before=before))
 
     @property
     def procedures(self) -> Mapping[str, Procedure]:
@@ -212,7 +249,7 @@ class Answers:
         >>> ll.sample("iceberg").dry_run("expire_snapshots", older_than="2100-01-01", retain_last=2)
         <Plan of expire_snapshots on lakes.v3_merge_on_read: frees 30.4 KiB, 3 of 5 snapshots go, nothing was written>
         """
-        return display.dry_run_procedure(cast("Table", self), procedure, options)
+        return cast("Plan", ask(self, "dry_run", procedure=procedure, options=options))
 
     def map(self, change: Diff | Trace | None = None, *, snapshot: Any = None) -> Map:
         """Draw how the files of this table hang together: pointer, metadata, lists, manifests, data, deletes, indexes.
@@ -246,7 +283,7 @@ class Answers:
         >>> ll.sample("iceberg").map()
         <Map of lakes.v3_merge_on_read: 8 new files>
         """
-        return display.map_table(cast("Table", self), change, snapshot)
+        return cast("Map", display.call("analysis.map:map_table", self, change, snapshot))
 
     def biography(self, file: str | DataFile) -> Biography:
         """What happened to a file: who added it, carried it, deleted from it, removed it, and who still keeps it.
@@ -279,7 +316,7 @@ class Answers:
         >>> [event.what for event in life.events][0], len(life.kept_by) > 0
         ('added', True)
         """
-        return display.write_biography(cast("Table", self), file)
+        return cast("Biography", ask(self, "biography", file=file))
 
     def row(self, where: str, *, most_files: int = 500) -> RowLife:
         """Every version of the rows that a predicate is about: values, file, position, since when, and what ended it.
@@ -319,7 +356,7 @@ class Answers:
         >>> life.identity.words
         'by primary key (id)'
         """
-        return display.trace_rows(cast("Table", self), where, most_files)
+        return cast("RowLife", ask(self, "row", where=where, most_files=most_files))
 
     def skeleton(
         self, target: str | os.PathLike[str], *, keep: Collection[str] = (), seed: int | str | None = None
@@ -364,7 +401,7 @@ class Answers:
         >>> len(copy.explain(path.translate_predicate("id > 15 AND p = 1")).kept)
         1
         """
-        return display.write_skeleton(cast("Table", self), target, keep, seed)
+        return cast("Skeleton", display.call("analysis.skeleton:write_skeleton", self, target, keep, seed))
 
     def sql(
         self, query: str, *, snapshot: Any = None, engine: Literal["duckdb", "datafusion"] | None = None
@@ -403,7 +440,8 @@ class Answers:
         >>> table.sql("select min(lower_bounds['id']) as low, max(upper_bounds['id']) as high from files")[0]
         (0, 100)
         """
-        return display.query_table(cast("Table", self), query, snapshot, engine)
+        found = display.call("querying:query_table", self, query, snapshot=snapshot, engine=engine)
+        return cast("QueryResult", found)
 
     def explore(self, *, frame: bool = True, height: int = 640) -> Explored:
         """Show the explorer at this table: its snapshots, files and bytes are walked by clicking.
@@ -436,7 +474,7 @@ class Answers:
         http://127.0.0.1:.../@-/
         >>> shown.stop()
         """
-        return display.explore_table(cast("Table", self), frame, height)
+        return cast("Explored", display.call("jupyter.exploring:explore_table", self, frame, height))
 
     def to_html(
         self,
@@ -489,7 +527,8 @@ class Answers:
         if (path is None) == (site is None):
             raise LakeError("to_html takes the path of a file, or site=, a folder")
         if site is not None:
-            return display.write_site(cast("Table", self), site, most_pages, most_bytes)
+            limits = {"most_pages": most_pages, "most_bytes": most_bytes}
+            return cast("Site", display.call("explorer.site.folder:write_site", self, site, **limits))
         assert path is not None
         cast("Table", super()).to_html(path, detail, meanings=meanings)
         return None

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 from uuid import UUID
 
 from lakelens.codecs.span.span import Octets, Span
-from lakelens.display import Interactive, edit_bytes
+from lakelens.display import Interactive, call
 from lakelens.errors import LakeError
 
 # Explainable: the way from an object to the bytes it was read from.
@@ -193,7 +193,7 @@ class BytesView(Bound, Span, Interactive):
         LakeError
             The bytes are no row, bound, or bytes given to `explain_bytes`, or more than a screen of them.
         """
-        return edit_bytes(self)
+        return call("widgets:make_bench", self)
 
     def at(self, offset: int) -> BytesView:
         """The smallest structure around a byte that deserves its own view: more than a field and its parts.

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from lakelens.display import Displayable, Named, draw_row
+from lakelens.display import Displayable, Named, call
 from lakelens.errors import LakeError
 from lakelens.whole import write_whole
 
@@ -443,7 +443,7 @@ class RowMap(Drawing):
         >>> ll.sample("paimon").files[0].min_key.map().to_svg()[:5]
         '<svg '
         """
-        return draw_row(self)
+        return str(call("views.map.row:render_row", self))
 
     def __repr__(self) -> str:
         return f"<RowMap: {count_noun(len(self.row.names), 'field')}, {count_noun(self.size, 'byte')}>"

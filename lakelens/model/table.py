@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from lakelens import display
 from lakelens.caching import cached_property
@@ -354,7 +354,7 @@ class Table(Reopened, Answers, Explainable, Displayable, ABC):
         >>> len(diff.added) - len(diff.removed) == len(table.files) - len(table.snapshots[0].files)
         True
         """
-        return display.diff_table(self, before, after)
+        return cast("Diff", display.call("analysis.diff.diff:diff_table", self, before, after))
 
     def tree(self, references: bool = True) -> StorageTree:
         """Every object in the table's directory with its size, its role and what refers to it.
@@ -364,7 +364,7 @@ class Table(Reopened, Answers, Explainable, Displayable, ABC):
         references
             Whether to find what refers to what, by walking every snapshot; False only lists.
         """
-        return display.list_tree(self, references)
+        return cast("StorageTree", display.call("analysis.tree:build_tree", self, references=references))
 
     @cached_property
     def history(self) -> Timeline:
@@ -376,7 +376,7 @@ class Table(Reopened, Answers, Explainable, Displayable, ABC):
         >>> ll.sample("iceberg").history
         <Timeline of lakes.v3_merge_on_read: 5 snapshots>
         """
-        return display.trace_history(self)
+        return cast("Timeline", display.call("analysis.timeline.marks:trace_history", self))
 
     def timeline(self, *, spacing: Literal["time", "even"] = "time") -> Any:
         """The history as a widget: choose a snapshot for its card, two of them or a range for the diff.
@@ -405,7 +405,8 @@ class Table(Reopened, Answers, Explainable, Displayable, ABC):
         storage_options
             Options of the store, as in `lakelens.open`.
         """
-        return display.watch_table(self, spark, storage_options)
+        options = {"spark": spark, "storage_options": storage_options}
+        return cast("Watch", display.call("watching:watch", self, **options))
 
     def plot(self, *, figsize: tuple[float, float] | None = None) -> Plot:
         """Plot how the table grew: rows, files and bytes after each snapshot, as the snapshots record them.
@@ -428,7 +429,7 @@ class Table(Reopened, Answers, Explainable, Displayable, ABC):
         >>> [axes.get_ylabel() for axes in ll.sample("iceberg").plot().figure.axes]
         ['live rows', 'files', 'bytes (binary units)']
         """
-        return display.plot_growth(self, figsize)
+        return cast("Plot", display.call("views.render.plots:plot_growth", self, figsize))
 
     def __repr__(self) -> str:
         version = f" v{self.format_version}" if self.format_version is not None else ""

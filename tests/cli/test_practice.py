@@ -7,7 +7,7 @@ import json
 import pytest
 
 import lakelens as ll
-from lakelens.cli.answers.practice import read_answer
+from lakelens.cli.practice_command import read_answer
 from tests.support.documents import invoke, make_validator, read_document
 
 

@@ -26,6 +26,7 @@ from lakelens.model.datafile import DataFile
 from lakelens.model.facts.facts import Fact
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.manifest import Entry, Manifest, Manifests
+from lakelens.model.revision import Default, find_parent
 from lakelens.model.scan.arrow_files import pick
 from lakelens.model.snapshot import Snapshot
 from lakelens.model.table import Table
@@ -306,6 +307,14 @@ class Diff(Tabular, Interactive):
     def __repr__(self) -> str:
         before = "nothing" if self.before is None else self.before.id
         return f"<Diff {before} to {self.after.id}: +{len(self.added)} -{len(self.removed)} files>"
+
+
+def diff_table(table: Table, before: Any = Default.PARENT, after: Any = None) -> Diff:
+    """Compare two states of a table, or two tables: see `Table.diff`."""
+    new = pick_snapshot(table, after)
+    if before is Default.PARENT:
+        return Diff(find_parent(table, new), new)
+    return Diff(None if before is None else pick_snapshot(table, before), new)
 
 
 def pick_snapshot(table: Table, wanted: Any) -> Snapshot:

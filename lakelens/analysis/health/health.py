@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from lakelens import display
 from lakelens.analysis.health.clustering import Clustering, measure_clustering, measure_columns
@@ -296,7 +296,7 @@ class Health(Tabular, Displayable):
         Unsupported
             Matplotlib is not installed.
         """
-        return display.plot_health(self, figsize)
+        return cast("Plot", display.call("views.render.plots:plot_health", self, figsize))
 
     def __repr__(self) -> str:
         first = f"; first {self.calls[0].name}: {self.calls[0].why}" if len(self.calls) else ""

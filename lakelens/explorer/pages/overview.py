@@ -9,11 +9,12 @@ from functools import partial
 
 from lakelens.analysis.figures import count_by_lists
 from lakelens.analysis.timeline.timeline import Timeline
+from lakelens.answers.question import find_question
 from lakelens.explorer.changes import grid_statements, list_statements
 from lakelens.explorer.explorer import Visit, page
 from lakelens.explorer.maps import show_map
 from lakelens.explorer.page import Drawing, Figure, Figures, Link, Links, Page, Part, Section
-from lakelens.explorer.pages.row import make_row_form
+from lakelens.explorer.questions import make_form
 from lakelens.model.snapshot import Snapshot
 from lakelens.model.table import Table
 from lakelens.views.card import cells, wording
@@ -45,7 +46,8 @@ def make_overview(visit: Visit) -> Page:
     parts: list[Part] = [title]
     if snapshot is not None:
         parts.append(Figures(tuple(_list_figures(table, snapshot))))
-        parts.append(make_row_form(visit.place, table.schema))
+        form = make_form(find_question("row"), visit.place, table.schema)
+        parts += [] if form is None else [form]
     parts += [
         *draw_history(visit, table.history),
         *_show_changes(visit),

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
-from lakelens.display import plot_files
+from lakelens.display import call
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
     from lakelens.model.datafile import DataFile
-    from lakelens.model.fileset import FileColumns, FileSet
+    from lakelens.model.fileset import FileColumns
     from lakelens.model.scan.file_rows import FileRows
     from lakelens.model.scan.file_table import FileTable
     from lakelens.model.scan.plan import FileBatch, FileScan, ScanRequest
@@ -227,7 +227,7 @@ class ArrowFiles:
         >>> [axes.get_xlabel() for axes in ll.sample("paimon").files.plot().figure.axes]
         ['file size (binary units)', 'bytes (binary units)']
         """
-        return plot_files(cast("FileSet", self), figsize)
+        return cast("Plot", call("views.render.plots:plot_files", self, figsize))
 
 
 def pick(files: ArrowFiles | Iterable[DataFile], *names: str) -> Iterator[tuple[Any, ...]]:

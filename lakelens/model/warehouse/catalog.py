@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from lakelens.caching import cached_property
-from lakelens.display import Displayable, read_outlines
+from lakelens.display import Displayable, call
 from lakelens.errors import LakeError, list_nearest
 from lakelens.model.collections import NamedItems
 from lakelens.model.facts.facts import Fact, build_rows, choose_facts
@@ -222,7 +222,7 @@ class Catalog(NamedItems[FoundTable]):
 
     def read_outlines(self) -> list[Outline]:
         """The outline of each table, in order: every table is opened, by several threads; no manifest is read."""
-        return read_outlines(self)
+        return cast("list[Outline]", call("analysis.outlines:read_outlines", self))
 
     def to_arrow(self) -> pa.Table:
         """One row for each, in order; every table is opened, and no manifest is read unless tables are to `measure`.

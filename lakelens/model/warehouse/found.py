@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from lakelens.caching import cached_property
-from lakelens.display import Displayable, Named, outline_table
+from lakelens.display import Displayable, Named, call
 from lakelens.errors import LakeError
 from lakelens.model.collections import NamedItems
 from lakelens.model.facts.facts import Fact
@@ -97,7 +97,7 @@ class FoundTable(Displayable):
         Behind a network it is what it was when it was found.
         """
         try:
-            return outline_table(self)
+            return cast("Outline", call("analysis.outlines:outline_table", self))
         finally:
             object.__setattr__(self, "_looker", None)
 

@@ -1,4 +1,4 @@
-"""The verbs `map` and `lifetimes`: how the files of a table hang together, and the life of every kind of file."""
+"""The verbs `map`, `skeleton` and `lifetimes`: a table's files as a picture and as a copy, and the life of every kind."""
 
 from __future__ import annotations
 
@@ -96,3 +96,27 @@ def lifetimes(format: str | None, detail: int, output: Output) -> None:
         output.write_json({"lifetimes": [list_facts(found.facts, line) for line in found]})
     else:
         output.show_view(found, detail)
+
+
+@click.command(
+    epilog="lakelens skeleton sample:iceberg report  ·  lakelens skeleton sample:iceberg named --keep names"
+)
+@table_options
+@click.argument("target", type=click.Path(path_type=Path))
+@click.option(
+    "--keep",
+    metavar="WHAT",
+    multiple=True,
+    help="names, values, properties, or a column that stays with its values; may be given more than once",
+)
+@output_options
+def skeleton(table: Table, target: Path, keep: tuple[str, ...], output: Output) -> None:
+    """Write a copy of a table's metadata elsewhere in which every name and value is replaced, but nothing else."""
+    made = table.skeleton(target, keep=keep)
+    if output.as_json:
+        left_out = [one.message for one in made.findings]
+        output.write_answer(table, path=str(made), size_bytes=made.size_bytes, left_out=left_out)
+        return
+    output.write_line(str(made))
+    for finding in made.findings:
+        output.write_line(f"  {finding.message}")

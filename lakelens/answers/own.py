@@ -1,0 +1,338 @@
+"""The questions of lakelens itself, each declared once; `docs/how-lakelens-is-built.md` says how one is added."""
+
+from __future__ import annotations
+
+from lakelens.answers.question import Option, Page, Part, Question, Rows
+
+_STRAY = ("path", "role", "size_bytes", "modified", "reason", "snapshots")
+_SHARE = ("part", "column", "reason", "level", "files", "record_count", "size_bytes", "detail")
+_TALLY = ("role", "files", "size_bytes")
+_FILE = ("content", "path", "recorded_path", "file_format", "record_count", "size_bytes")
+_VERSION = (
+    "row number file position since since_id by until ended_by branch row_id changed unknown is_first_known"
+)
+_SNAPSHOT = Option(
+    name="snapshot",
+    kind="snapshot",
+    flags=("-s", "--snapshot"),
+    metavar="REF",
+    help="the snapshot of this id, branch, tag or time, instead of the current one",
+    complete="lakelens.cli.completing:complete_ref",
+)
+
+_CHECK = Question(
+    name="check",
+    ask="lakelens.analysis.check.check:check_table",
+    summary="Compare every recorded figure with what it is about, and look for every file. A difference ends with status 1.",
+    about="whether every recorded figure and file is as recorded; `--data` reads the rows too; "
+    "a difference ends with status 1",
+    epilog="lakelens check sample:iceberg  ·  lakelens check sample:paimon --data --json",
+    options=(
+        Option(
+            name="data",
+            kind="flag",
+            default=False,
+            flags=("--data",),
+            help="read the rows too: bounds, counts, keys and their order",
+        ),
+        Option(
+            name="snapshots",
+            kind="texts",
+            flags=("-s", "--snapshot"),
+            metavar="REF",
+            default="all",
+            help="only the snapshot of this id, branch, tag or time; may be given more than once",
+            complete="lakelens.cli.completing:complete_ref",
+        ),
+    ),
+    parts=(
+        *("ok", "verdict", "compared", "differ", "counted", "not_looked_at"),
+        *(Part(name, names=_STRAY) for name in ("missing", "orphans", "young")),
+        Part("writers", "lakelens.answers.parts:list_writers"),
+        Part("defects", "lakelens.answers.parts:list_defects"),
+        Part("orphans_are_certain", "strays.is_certain"),
+        Part(
+            "whole",
+            ".",
+            (
+                Part("snapshot_id", "whole.snapshot.id"),
+                Part("states", "whole.count"),
+                Part("of", "whole.total"),
+                Part("calls", "first_aid.calls"),
+            ),
+        ),
+        "findings",
+    ),
+    figures=(
+        *("verdict", "compared", "differ"),
+        Part("errors", "severities.error"),
+        Part("warnings", "severities.warning"),
+        Part("missing", "missing.__len__()"),
+        Part("orphans", "orphans.__len__()"),
+    ),
+    damage="lakelens.answers.parts:format_difference",
+    page=Page(
+        lists=(
+            Rows("findings", "findings"),
+            Rows("missing", "missing files"),
+            Rows("orphans", "files that nobody refers to"),
+            Rows("young", "young files that nobody refers to"),
+        ),
+        back="The whole check",
+        offer="lakelens.explorer.prices:offer_check",
+        after="lakelens.explorer.prices:offer_rows",
+        beside="lakelens.explorer.answers:peek_check",
+    ),
+)
+
+_HEALTH = Question(
+    name="health",
+    ask="lakelens.analysis.health.health:measure_health",
+    summary="Measure a table against its own limits, and list the calls that would help. A table to act on is no damage.",
+    about="whether the table is well: file sizes, deletes, clustering, levels and metadata against its own limits, "
+    "and the calls that would help",
+    epilog="lakelens health sample:iceberg  ·  lakelens health sample:paimon --json",
+    options=(_SNAPSHOT,),
+    parts=(
+        Part("snapshot_id", "snapshot.id"),
+        "verdict",
+        Part("verdicts", names=("act", "watch", "good")),
+        *("measures", "calls"),
+        Part("partitions", "parts.partitions.to_arrow().to_pylist()"),
+        Part("buckets", "lakelens.answers.parts:list_buckets"),
+        Part("columns", "parts.columns.to_arrow().to_pylist()"),
+        Part("documents", "parts.documents.to_arrow().to_pylist()"),
+        *("who_can_read", "gaps"),
+    ),
+    figures=(
+        *(Part(name, f"verdicts.{name}") for name in ("act", "watch", "good")),
+        *(Part("first", "calls.0.why"), Part("call", "calls.0.statement")),
+    ),
+    rows=(Part("measures"),),
+    page=Page(beside="lakelens.explorer.answers:peek_health"),
+)
+
+_EXPLAIN = Question(
+    name="explain",
+    ask="lakelens.analysis.explain.explanation:explain_predicate",
+    summary="Show which files a predicate in SQL reads, what skips the others, and why these are left.",
+    about="which files a predicate in SQL reads, what skips the others, and why these are left",
+    epilog="""lakelens explain sample:iceberg "id > 15 AND p = 1"  ·  lakelens explain sample:paimon "id = 3" --json""",
+    options=(
+        Option(
+            name="where",
+            kind="condition",
+            metavar="PREDICATE",
+            is_required=True,
+            label="condition",
+            example="lakelens.explorer.answers:write_not_null",
+        ),
+        _SNAPSHOT,
+        Option(
+            name="row_groups",
+            kind="flag",
+            default=False,
+            flags=("--row-groups",),
+            help="ask the files themselves about each of their row groups",
+            label="row groups too (opens the files that are left)",
+        ),
+    ),
+    parts=(
+        "predicate",
+        Part("snapshot_id", "snapshot.id"),
+        Part("totals", "lakelens.answers.parts:list_totals"),
+        Part(
+            "levels",
+            names=(
+                *("name", "looked_at", "skipped", "left", "size_bytes"),
+                Part("reasons", "lakelens.answers.parts:count_reasons"),
+            ),
+        ),
+        Part("skipped", "groups", _SHARE),
+        Part("kept", "answers", _SHARE),
+        Part("items", "to_arrow().to_pylist()"),
+    ),
+    page=Page(
+        lists=(
+            Rows("kept", "lakelens.answers.parts:count_kept"),
+            Rows("skipped", "lakelens.answers.parts:count_skipped"),
+        ),
+        words="Which files a condition reads, level by level, and what rules the others out. No row is read.",
+        form="above",
+        button="explain",
+        back="The whole answer",
+        group="bytes",
+        beside="a condition",
+    ),
+)
+
+_SPACE = Question(
+    name="space",
+    ask="lakelens.analysis.space.space:measure_space",
+    summary="Put every byte under a table's directory in one row: live data by column, "
+    "old snapshots by who keeps them, orphans.",
+    about="every byte under the directory in one row: live data by column, old snapshots by who keeps them, orphans; "
+    "`--before TIME` says what expiring frees",
+    epilog="lakelens space sample:iceberg  ·  lakelens space sample:paimon --before 2026-11-21T13:58:40 --json",
+    options=(
+        Option(
+            name="before",
+            flags=("--before",),
+            metavar="TIME",
+            help="divide history here, and say what expiring before it frees: 2024-03-01, UTC",
+            label="divide history at",
+            example="a day or a time, in UTC",
+        ),
+    ),
+    parts=(
+        *("size_bytes", "files", "live_bytes", "outside_bytes", "outside_files"),
+        Part("orphans_are_certain", "is_certain"),
+        Part("slices", names=("group", "*")),
+        Part("expire", "lakelens.answers.parts:find_expiry"),
+        *("expiring", "by_ref", "by_snapshot", "findings"),
+    ),
+    figures=(
+        Part("total_bytes", "size_bytes"),
+        "live_bytes",
+        Part("reclaimable_bytes", "lakelens.answers.parts:sum_reclaimable"),
+    ),
+    rows=(Part("slices"),),
+    page=Page(
+        lists=(
+            Rows("slices", "every row of the division"),
+            Rows("by_ref", "what each ref keeps"),
+            Rows("by_snapshot", "what each state keeps"),
+        ),
+        form="below",
+        back="The whole space",
+        beside="lakelens.explorer.answers:peek_space",
+        needs_snapshots=True,
+    ),
+)
+
+_DRY_RUN = Question(
+    name="dry_run",
+    ask="lakelens.analysis.dry_run:plan_procedure",
+    summary="Show what a maintenance procedure would do, before anyone runs it. Nothing is written.\n\n"
+    "Without PROCEDURE the procedures of the table's format are listed, with their options.",
+    about="what a maintenance procedure would do, before anyone runs it: `-o NAME=VALUE` for each option; "
+    "without a procedure those that there are",
+    epilog="lakelens dry-run sample:iceberg expire_snapshots -o older_than=2030-01-01 -o retain_last=2",
+    options=(
+        Option(
+            name="procedure",
+            metavar="[PROCEDURE]",
+            complete="lakelens.cli.completing:complete_procedure",
+        ),
+        Option(
+            name="options",
+            kind="pairs",
+            flags=("-o", "--option"),
+            metavar="NAME=VALUE",
+            help="an option of the procedure, as the engine calls it; may be given more than once",
+        ),
+    ),
+    parts=(
+        Part("procedure", "procedure.name"),
+        *("call", "changes", "refusal", "becomes", "freed_bytes", "is_certain"),
+        Part("deleted", names=_TALLY),
+        Part("replaced", "replaced_counts", _TALLY),
+        *("writes", "snapshots_lost", "kept", "groups"),
+        Part("files", "lakelens.answers.parts:list_planned"),
+        Part("assumptions", names=("text", "is_known")),
+        "notes",
+        Part("problems", "findings"),
+    ),
+    menu="lakelens.answers.parts:list_procedures",
+)
+
+_BIOGRAPHY = Question(
+    name="biography",
+    ask="lakelens.analysis.life.biography:write_biography",
+    summary="Show what happened to a file: who added it, deleted from it, removed it, and who still keeps it.",
+    about="what happened to a file: who added it, deleted from it, removed it, who still keeps it",
+    epilog="lakelens biography sample:paimon data-8dd6ede1-4393-49a6-89f0-8833ed4b270d-0.parquet"
+    "  ·  lakelens files sample:iceberg -c path",
+    options=(
+        Option(
+            name="file",
+            kind="file",
+            is_required=True,
+            label="file",
+            address="path",
+            example="the path or the name of a file",
+        ),
+    ),
+    parts=(
+        Part("file", names=_FILE),
+        *("is_live", "freed_by", "tags", "heads", "doubts", "events", "kept_by"),
+    ),
+    page=Page(
+        lists=(Rows("events", "all that happened to it"), Rows("kept_by", "the states that keep it")),
+        words="What happened to a file: who added it, carried it, deleted from it, removed it, and who still keeps it.",
+        back="The whole biography",
+        group="",
+    ),
+)
+
+_ROW = Question(
+    name="row",
+    ask="lakelens.analysis.life.tracing:trace_rows",
+    summary="Show every version of the rows that a predicate in SQL is about: values, place, since when, what ended it.",
+    about="every version of the rows that a predicate in SQL is about: values, place, since when, what ended it",
+    epilog="""lakelens row sample:paimon "id = 1"  ·  lakelens row sample:iceberg "id = 0 AND p = 0" --json""",
+    options=(
+        Option(
+            name="where",
+            kind="condition",
+            metavar="PREDICATE",
+            is_required=True,
+            label="row",
+            example="lakelens.explorer.answers:write_example",
+        ),
+        Option(
+            name="most_files",
+            kind="number",
+            flags=("--most-files",),
+            default=500,
+            help="how many data files are opened at most",
+        ),
+    ),
+    parts=(
+        Part("predicate", "where"),
+        Part("identity", names=("kind", "columns", "words")),
+        "merge",
+        Part("rows", "lives.__len__()"),
+        "there",
+        Part(
+            "versions",
+            names=(
+                *_VERSION.split(),
+                "values",
+                Part("moves", names=("file", "position", "snapshot_id", "at", "how", "branch")),
+                Part("ends", names=("kind", "how", "snapshot_id", "at", "branch")),
+            ),
+        ),
+        Part(
+            "looked_at",
+            "looked",
+            ("files", "candidates", "of", "rows", "delete_files", "requests", "bytes"),
+        ),
+        "doubts",
+    ),
+    page=Page(
+        lists=(Rows("versions", "lakelens.answers.parts:count_versions", is_below=True),),
+        words="Every version of a row: where it was, since when, and what ended it, over all states.",
+        form="above",
+        button="who wrote it, who deleted it",
+        small="reads the files that may hold it",
+        back="The lives of these rows",
+        group="bytes",
+        beside="lakelens.explorer.answers:ask_about",
+    ),
+)
+
+#: By name, in the order in which the pages of a table have them.
+QUESTIONS = {
+    question.name: question for question in (_CHECK, _HEALTH, _EXPLAIN, _SPACE, _DRY_RUN, _ROW, _BIOGRAPHY)
+}

@@ -1,0 +1,162 @@
+"""The page of a question: its form, its card, and its lists in pages, as its declaration says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lakelens.answers.parts import find
+from lakelens.answers.question import Option, Question, Rows, load
+from lakelens.answers.question import Page as Shown
+from lakelens.errors import Corrupt, LakeError, Missing
+from lakelens.explorer.answers import ask
+from lakelens.explorer.explorer import Visit
+from lakelens.explorer.listing import FILTER, FROM, SORT, make_listing
+from lakelens.explorer.page import Field, Form, Page, Part, widen
+from lakelens.explorer.place import Place
+from lakelens.model.schema import Schema
+from lakelens.model.table import Table
+from lakelens.views.card import named
+from lakelens.views.card.model import Card, Note
+from lakelens.views.listing import make_source
+from lakelens.views.present import present
+
+_PART = "part"
+
+
+def make_page(question: Question, shown: Shown, visit: Visit) -> Page:
+    """Make the page of a question: its answer or one of its lists; before that what it is asked with."""
+    place, title = visit.place, _title(question)
+    if shown.offer and place.get("run") != "yes":
+        return Page(place, title, load(shown.offer)(visit))
+    given = {option.name: _read(option, visit) for option in question.options}
+    form = (
+        make_form(question, place, visit.table.schema)
+        if shown.form != "below" or _is_apt(shown, visit)
+        else None
+    )
+    forms: list[Part] = [] if form is None else [form]
+    if any(option.is_required and not given[option.name] for option in question.options):
+        return Page(place, title, [Card(title, shown.words), *forms])
+    above = forms if shown.form == "above" else []
+    try:
+        answer = ask_question(visit.table, question, given)
+        if place.get(_PART) in {rows.name for rows in shown.lists} or (
+            place.get(_PART) and shown.form != "above"
+        ):
+            return _make_list(question, shown, visit, given, answer, above)
+        parts = [*above, *_show(question, shown, visit, given, answer)]
+        return Page(place, title, [*parts, *(forms if shown.form == "below" else ())])
+    except Corrupt:
+        raise
+    except LakeError as error:  # of what was asked: said beside the form, which keeps it
+        if shown.form == "alone" or not any(place.get(_name(option)) for option in question.options):
+            raise
+        if isinstance(error, Missing) and place.get(_PART) and shown.form != "above":
+            raise
+        return Page(place, title, [*forms, present(error.without_frames())])
+
+
+def ask_question(table: Table, question: Question, given: dict[str, Any]) -> Any:
+    """Ask a question about an open table, once for as long as it stays as it is."""
+    key = (question.name, *(_make_key(option, given[option.name]) for option in question.options))
+    return ask(table, key, lambda: table.ask(question.name, **given))
+
+
+def make_form(question: Question, place: Place, schema: Schema) -> Form | None:
+    """Make what asks a question, with what was asked already; None where a page asks for nothing."""
+    shown = question.page
+    if shown is None:
+        return None
+    fields = tuple(
+        _make_field(option, place if place.page == question.name else None, schema)
+        for option in question.options
+        if option.label
+    )
+    return Form(place.with_page(question.name), fields, shown.button, shown.small) if fields else None
+
+
+def _make_field(option: Option, place: Place | None, schema: Schema) -> Field:
+    name = _name(option)
+    value = "" if place is None else place.get(name).strip()
+    if option.kind == "flag":
+        return Field(name, option.label, "yes" if value == "yes" else "", "check")
+    example = load(option.example)(schema) if ":" in option.example else option.example
+    return Field(
+        name, option.label, value, "search" if option.kind in ("condition", "file") else "text", example
+    )
+
+
+def _title(question: Question) -> str:
+    return question.name.replace("_", " ").capitalize()
+
+
+def _name(option: Option) -> str:
+    return option.address or option.name
+
+
+def _is_apt(shown: Shown, visit: Visit) -> bool:
+    return visit.table.traits.has_snapshots or not shown.needs_snapshots
+
+
+def _read(option: Option, visit: Visit) -> Any:
+    """Read what the address of a page says of an option, as its answer takes it."""
+    if option.kind == "snapshot":
+        is_listing = visit.snapshot is None or visit.snapshot.id is None
+        return None if is_listing else visit.snapshot
+    text = visit.place.get(_name(option)).strip()
+    if option.kind == "flag":
+        return text == "yes"
+    if not option.label or not text:
+        return option.default
+    if option.kind == "number":
+        return visit.place.get_number(_name(option))
+    # anything without a slash may be the name of a file
+    return visit.inside.expand(text) if option.kind == "file" and "/" in text else text
+
+
+def _make_key(option: Option, value: Any) -> Any:
+    return getattr(value, "id", None) if option.kind == "snapshot" else value
+
+
+def _show(question: Question, shown: Shown, visit: Visit, given: dict[str, Any], answer: Any) -> list[Part]:
+    """Show an answer: its card, what leads to lists that the card does not name, and what can be asked next."""
+    parts: list[Part] = list(widen(present(answer)))
+    for rows in shown.lists:
+        if rows.is_below and len(find(answer, rows.of or rows.name)):
+            target = named.page(question.name, **dict(_leave(visit.place).ask(part=rows.name).asked))
+            parts.append(Card("", "", body=(Note(_word(rows, answer, None), "mute", target=target),)))
+    if shown.after:
+        parts += load(shown.after)(visit, answer)
+    return parts
+
+
+def _make_list(
+    question: Question, shown: Shown, visit: Visit, given: dict[str, Any], answer: Any, above: list[Part]
+) -> Page:
+    """Make a page of a list of an answer."""
+    by_name, chosen, title = (
+        {rows.name: rows for rows in shown.lists},
+        visit.place.get(_PART),
+        _title(question),
+    )
+    if chosen not in by_name:
+        raise Missing(f"no part {chosen!r} of a {question.name}", hint=", ".join(by_name))
+    rows = by_name[chosen]
+    words = _word(rows, answer, given)
+    back = Note(shown.back, "mute", target=named.page(question.name, **dict(_leave(visit.place).asked)))
+    head = Card(title, words, body=(back,))
+    if any(option.kind == "file" for option in question.options):
+        whole = present(answer)
+        head = Card(title, words, whole.place, body=(back,), target=whole.target)
+    listing = make_listing(make_source(find(answer, rows.of or rows.name)), visit.place)
+    titled = title if ":" in rows.words else f"{title}, {words}"
+    return Page(visit.place, titled, [*above, head, listing])
+
+
+def _leave(place: Place) -> Place:
+    """Leave a list for what it is a list of."""
+    return place.ask(**{_PART: None, FROM: None, SORT: None, FILTER: None})
+
+
+def _word(rows: Rows, answer: Any, given: dict[str, Any] | None) -> str:
+    return str(load(rows.words)(answer, given)) if ":" in rows.words else rows.words
