@@ -137,9 +137,7 @@ class Interactive(Displayable):
 
     def widget(self) -> Any:
         """This object as a widget for a notebook; needs anywidget (`pip install 'lakelens[notebook]'`)."""
-        from lakelens.widgets import make_widget
-
-        return make_widget(self)
+        return call("widgets:make_widget", self)
 
 
 def call(place: str, *given: Any, **options: Any) -> Any:

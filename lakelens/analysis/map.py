@@ -142,7 +142,7 @@ class Map(Drawing):
         """
         from lakelens.display import call
 
-        return str(call("views.map.svg:render_map", self))
+        return str(call("views.map.drawing:render_map", self))
 
     def __repr__(self) -> str:
         return f"<Map of {self.table.name}: {self.new_count} new file{'' if self.new_count == 1 else 's'}>"

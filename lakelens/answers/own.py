@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakelens.answers.question import Option, Page, Part, Question, Rows
+from lakelens.answers.question import Datum, Listed, Option, Page, Question
 
 _STRAY = ("path", "role", "size_bytes", "modified", "reason", "snapshots")
 _SHARE = ("part", "column", "reason", "level", "files", "record_count", "size_bytes", "detail")
@@ -47,36 +47,36 @@ _CHECK = Question(
     ),
     parts=(
         *("ok", "verdict", "compared", "differ", "counted", "not_looked_at"),
-        *(Part(name, names=_STRAY) for name in ("missing", "orphans", "young")),
-        Part("writers", "lakelens.answers.parts:list_writers"),
-        Part("defects", "lakelens.answers.parts:list_defects"),
-        Part("orphans_are_certain", "strays.is_certain"),
-        Part(
+        *(Datum(name, names=_STRAY) for name in ("missing", "orphans", "young")),
+        Datum("writers", "lakelens.answers.parts:list_writers"),
+        Datum("defects", "lakelens.answers.parts:list_defects"),
+        Datum("orphans_are_certain", "strays.is_certain"),
+        Datum(
             "whole",
             ".",
             (
-                Part("snapshot_id", "whole.snapshot.id"),
-                Part("states", "whole.count"),
-                Part("of", "whole.total"),
-                Part("calls", "first_aid.calls"),
+                Datum("snapshot_id", "whole.snapshot.id"),
+                Datum("states", "whole.count"),
+                Datum("of", "whole.total"),
+                Datum("calls", "first_aid.calls"),
             ),
         ),
         "findings",
     ),
     figures=(
         *("verdict", "compared", "differ"),
-        Part("errors", "severities.error"),
-        Part("warnings", "severities.warning"),
-        Part("missing", "missing.__len__()"),
-        Part("orphans", "orphans.__len__()"),
+        Datum("errors", "severities.error"),
+        Datum("warnings", "severities.warning"),
+        Datum("missing", "missing.__len__()"),
+        Datum("orphans", "orphans.__len__()"),
     ),
     damage="lakelens.answers.parts:format_difference",
     page=Page(
         lists=(
-            Rows("findings", "findings"),
-            Rows("missing", "missing files"),
-            Rows("orphans", "files that nobody refers to"),
-            Rows("young", "young files that nobody refers to"),
+            Listed("findings", "findings"),
+            Listed("missing", "missing files"),
+            Listed("orphans", "files that nobody refers to"),
+            Listed("young", "young files that nobody refers to"),
         ),
         back="The whole check",
         offer="lakelens.explorer.prices:offer_check",
@@ -94,21 +94,21 @@ _HEALTH = Question(
     epilog="lakelens health sample:iceberg  ·  lakelens health sample:paimon --json",
     options=(_SNAPSHOT,),
     parts=(
-        Part("snapshot_id", "snapshot.id"),
+        Datum("snapshot_id", "snapshot.id"),
         "verdict",
-        Part("verdicts", names=("act", "watch", "good")),
+        Datum("verdicts", names=("act", "watch", "good")),
         *("measures", "calls"),
-        Part("partitions", "parts.partitions.to_arrow().to_pylist()"),
-        Part("buckets", "lakelens.answers.parts:list_buckets"),
-        Part("columns", "parts.columns.to_arrow().to_pylist()"),
-        Part("documents", "parts.documents.to_arrow().to_pylist()"),
+        Datum("partitions", "parts.partitions.to_arrow().to_pylist()"),
+        Datum("buckets", "lakelens.answers.parts:list_buckets"),
+        Datum("columns", "parts.columns.to_arrow().to_pylist()"),
+        Datum("documents", "parts.documents.to_arrow().to_pylist()"),
         *("who_can_read", "gaps"),
     ),
     figures=(
-        *(Part(name, f"verdicts.{name}") for name in ("act", "watch", "good")),
-        *(Part("first", "calls.0.why"), Part("call", "calls.0.statement")),
+        *(Datum(name, f"verdicts.{name}") for name in ("act", "watch", "good")),
+        *(Datum("first", "calls.0.why"), Datum("call", "calls.0.statement")),
     ),
-    rows=(Part("measures"),),
+    rows=(Datum("measures"),),
     page=Page(beside="lakelens.explorer.answers:peek_health"),
 )
 
@@ -139,23 +139,23 @@ _EXPLAIN = Question(
     ),
     parts=(
         "predicate",
-        Part("snapshot_id", "snapshot.id"),
-        Part("totals", "lakelens.answers.parts:list_totals"),
-        Part(
+        Datum("snapshot_id", "snapshot.id"),
+        Datum("totals", "lakelens.answers.parts:list_totals"),
+        Datum(
             "levels",
             names=(
                 *("name", "looked_at", "skipped", "left", "size_bytes"),
-                Part("reasons", "lakelens.answers.parts:count_reasons"),
+                Datum("reasons", "lakelens.answers.parts:count_reasons"),
             ),
         ),
-        Part("skipped", "groups", _SHARE),
-        Part("kept", "answers", _SHARE),
-        Part("items", "to_arrow().to_pylist()"),
+        Datum("skipped", "groups", _SHARE),
+        Datum("kept", "answers", _SHARE),
+        Datum("items", "to_arrow().to_pylist()"),
     ),
     page=Page(
         lists=(
-            Rows("kept", "lakelens.answers.parts:count_kept"),
-            Rows("skipped", "lakelens.answers.parts:count_skipped"),
+            Listed("kept", "lakelens.answers.parts:count_kept"),
+            Listed("skipped", "lakelens.answers.parts:count_skipped"),
         ),
         words="Which files a condition reads, level by level, and what rules the others out. No row is read.",
         form="above",
@@ -186,22 +186,22 @@ _SPACE = Question(
     ),
     parts=(
         *("size_bytes", "files", "live_bytes", "outside_bytes", "outside_files"),
-        Part("orphans_are_certain", "is_certain"),
-        Part("slices", names=("group", "*")),
-        Part("expire", "lakelens.answers.parts:find_expiry"),
+        Datum("orphans_are_certain", "is_certain"),
+        Datum("slices", names=("group", "*")),
+        Datum("expire", "lakelens.answers.parts:find_expiry"),
         *("expiring", "by_ref", "by_snapshot", "findings"),
     ),
     figures=(
-        Part("total_bytes", "size_bytes"),
+        Datum("total_bytes", "size_bytes"),
         "live_bytes",
-        Part("reclaimable_bytes", "lakelens.answers.parts:sum_reclaimable"),
+        Datum("reclaimable_bytes", "lakelens.answers.parts:sum_reclaimable"),
     ),
-    rows=(Part("slices"),),
+    rows=(Datum("slices"),),
     page=Page(
         lists=(
-            Rows("slices", "every row of the division"),
-            Rows("by_ref", "what each ref keeps"),
-            Rows("by_snapshot", "what each state keeps"),
+            Listed("slices", "every row of the division"),
+            Listed("by_ref", "what each ref keeps"),
+            Listed("by_snapshot", "what each state keeps"),
         ),
         form="below",
         back="The whole space",
@@ -233,15 +233,15 @@ _DRY_RUN = Question(
         ),
     ),
     parts=(
-        Part("procedure", "procedure.name"),
+        Datum("procedure", "procedure.name"),
         *("call", "changes", "refusal", "becomes", "freed_bytes", "is_certain"),
-        Part("deleted", names=_TALLY),
-        Part("replaced", "replaced_counts", _TALLY),
+        Datum("deleted", names=_TALLY),
+        Datum("replaced", "replaced_counts", _TALLY),
         *("writes", "snapshots_lost", "kept", "groups"),
-        Part("files", "lakelens.answers.parts:list_planned"),
-        Part("assumptions", names=("text", "is_known")),
+        Datum("files", "lakelens.answers.parts:list_planned"),
+        Datum("assumptions", names=("text", "is_known")),
         "notes",
-        Part("problems", "findings"),
+        Datum("problems", "findings"),
     ),
     menu="lakelens.answers.parts:list_procedures",
 )
@@ -264,11 +264,11 @@ _BIOGRAPHY = Question(
         ),
     ),
     parts=(
-        Part("file", names=_FILE),
+        Datum("file", names=_FILE),
         *("is_live", "freed_by", "tags", "heads", "doubts", "events", "kept_by"),
     ),
     page=Page(
-        lists=(Rows("events", "all that happened to it"), Rows("kept_by", "the states that keep it")),
+        lists=(Listed("events", "all that happened to it"), Listed("kept_by", "the states that keep it")),
         words="What happened to a file: who added it, carried it, deleted from it, removed it, and who still keeps it.",
         back="The whole biography",
         group="",
@@ -299,21 +299,21 @@ _ROW = Question(
         ),
     ),
     parts=(
-        Part("predicate", "where"),
-        Part("identity", names=("kind", "columns", "words")),
+        Datum("predicate", "where"),
+        Datum("identity", names=("kind", "columns", "words")),
         "merge",
-        Part("rows", "lives.__len__()"),
+        Datum("rows", "lives.__len__()"),
         "there",
-        Part(
+        Datum(
             "versions",
             names=(
                 *_VERSION.split(),
                 "values",
-                Part("moves", names=("file", "position", "snapshot_id", "at", "how", "branch")),
-                Part("ends", names=("kind", "how", "snapshot_id", "at", "branch")),
+                Datum("moves", names=("file", "position", "snapshot_id", "at", "how", "branch")),
+                Datum("ends", names=("kind", "how", "snapshot_id", "at", "branch")),
             ),
         ),
-        Part(
+        Datum(
             "looked_at",
             "looked",
             ("files", "candidates", "of", "rows", "delete_files", "requests", "bytes"),
@@ -321,7 +321,7 @@ _ROW = Question(
         "doubts",
     ),
     page=Page(
-        lists=(Rows("versions", "lakelens.answers.parts:count_versions", is_below=True),),
+        lists=(Listed("versions", "lakelens.answers.parts:count_versions", is_below=True),),
         words="Every version of a row: where it was, since when, and what ended it, over all states.",
         form="above",
         button="who wrote it, who deleted it",

@@ -1,11 +1,11 @@
-"""What is told of an answer as plain data, by `--json`, lists and inventories: parts that are declared, and made ones."""
+"""An answer as plain data, for `--json`, lists and inventories: parts that are declared, and parts that are made."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from lakelens.answers.question import Part, load
+from lakelens.answers.question import Datum, load
 from lakelens.model.facts.facts import list_facts
 from lakelens.views.card import wording
 
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
 _RECLAIMABLE = ("old snapshots", "orphans")
 
 
-def describe(thing: Any, names: tuple[str | Part, ...], kinds: Any = None) -> dict[str, Any]:
+def describe(thing: Any, names: tuple[str | Datum, ...], kinds: Any = None) -> dict[str, Any]:
     """Describe a thing by the parts that are named, as plain data; `kinds` are its facts, where `*` names all of them.
 
-    >>> describe(3 + 4j, ("real", Part("other", "imag")))
+    >>> describe(3 + 4j, ("real", Datum("other", "imag")))
     {'real': 3.0, 'other': 4.0}
     """
-    told: dict[str, Any] = {}
+    described: dict[str, Any] = {}
     for name in names:
         if name == "*":
-            told |= list_facts(kinds, thing)
+            described |= list_facts(kinds, thing)
         else:
-            part = name if isinstance(name, Part) else Part(name)
-            told[part.name] = read_part(thing, part)
-    return told
+            part = name if isinstance(name, Datum) else Datum(name)
+            described[part.name] = read_part(thing, part)
+    return described
 
 
-def read_part(thing: Any, part: Part) -> Any:
+def read_part(thing: Any, part: Datum) -> Any:
     """Read a part of a thing as plain data: of several things a list, of what has facts these."""
     held = find(thing, part.of or part.name)
     if held is None or (isinstance(held, str | Mapping) and not part.names):
@@ -50,7 +50,7 @@ def read_part(thing: Any, part: Part) -> Any:
 
 
 def find(thing: Any, path: str) -> Any:
-    """Find what a path leads to; None where something on the way is None or not there.
+    """Find what a path leads to; None where an attribute before its end is None or not there.
 
     >>> find({"a": [1, 2]}, "a.1"), find({"a": None}, "a.b"), find([5], "3"), find([5], "__len__()")
     (2, None, None, 1)
@@ -156,14 +156,14 @@ def list_planned(plan: Plan) -> Iterator[dict[str, Any]]:
 def list_procedures(table: Table) -> tuple[dict[str, Any], Iterator[str]]:
     """List the maintenance procedures of a table with their options: as data, and one a line."""
     options = ("name", "kind", "meaning", "default", "is_required")
-    told = [
+    described = [
         {
             **describe(procedure, ("name", "title", "meaning")),
             "options": [describe(option, options) for option in procedure.options],
         }
         for procedure in table.procedures.values()
     ]
-    return {"procedures": told}, _write_procedures(table)
+    return {"procedures": described}, _write_procedures(table)
 
 
 def _write_procedures(table: Table) -> Iterator[str]:

@@ -42,8 +42,8 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A part of an answer as data: where it is, and what is told of it or, where it is several things, of each.
+class Datum:
+    """A part of an answer as data: where it is, and what is described of it or, where it is several things, of each.
 
     `of` is a path of attributes, keys, positions and calls (`severities.error`, `calls.0.why`, `missing.__len__()`), `.`
     for the answer itself, or the function that makes it. `names` are attributes or parts in their turn, `*` all facts of
@@ -52,11 +52,11 @@ class Part:
 
     name: str
     of: str = ""
-    names: tuple[str | Part, ...] = ()
+    names: tuple[str | Datum, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class Listed:
     """A list of an answer that the explorer shows in pages: its name in addresses, what it is in words, and where it is.
 
     The words may be made: `module:name` of a function of the answer and of what was asked. A list `below` is offered
@@ -73,7 +73,7 @@ class Rows:
 class Page:
     """How an answer is shown by the explorer: what is said before it is asked, its form, and its entry beside the page."""
 
-    lists: tuple[Rows, ...] = ()
+    lists: tuple[Listed, ...] = ()
     #: what stands on the page as long as nothing is asked
     words: str = ""
     #: where the form stands once it is answered: above, below, or nowhere
@@ -110,10 +110,10 @@ class Question:
     options: tuple[Option, ...] = ()
     epilog: str = ""
     #: the answer as data, in the order of its JSON
-    parts: tuple[str | Part, ...] = ()
+    parts: tuple[str | Datum, ...] = ()
     #: the figures of an inventory of many tables, and the data sets with a row for each of several things
-    figures: tuple[str | Part, ...] = ()
-    rows: tuple[Part, ...] = ()
+    figures: tuple[str | Datum, ...] = ()
+    rows: tuple[Datum, ...] = ()
     page: Page | None = None
     #: says in a line why the answer is that the table is damaged, of the table and the answer; empty where it is not
     damage: str = ""
@@ -154,9 +154,8 @@ def load_questions() -> Mapping[str, Question]:
 
 
 def _load_own() -> Mapping[str, Question]:
-    from lakelens.answers.own import QUESTIONS
-
-    return QUESTIONS
+    known: Mapping[str, Question] = load("lakelens.answers.own:QUESTIONS")
+    return known
 
 
 def _load_others() -> Iterator[Question]:

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 import rich_click as click
 from click import get_current_context
 
-from lakelens.answers.question import find_question, list_added
+from lakelens.answers.question import find_question, list_added, load
 from lakelens.errors import AccessDenied, Corrupt, LakeError, Missing, NotATable, Unsupported
 from lakelens.model.finding import GONE_ON, Finding
 from lakelens.views.card.wording import clean
@@ -39,9 +39,7 @@ class Verbs(click.RichGroup):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """Find a verb by its name; other packages are asked only for one that is none of lakelens's own."""
         if name not in self.commands and (added := name.replace("-", "_")) in list_added():
-            from lakelens.cli.questions import make_verb
-
-            self.add_command(make_verb(find_question(added)))
+            self.add_command(load("lakelens.cli.questions:make_verb")(find_question(added)))
         return super().get_command(ctx, name)
 
     def main(self, *args: Any, **options: Any) -> Any:

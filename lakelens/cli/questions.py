@@ -22,9 +22,9 @@ def make_verb(question: Question) -> click.Command:
 
     def answer(table: Table, detail: int, output: Output, **given: Any) -> None:
         if question.menu and given[question.options[0].name] is None:
-            told, lines = load(question.menu)(table)
+            described, lines = load(question.menu)(table)
             if output.as_json:
-                output.write_answer(table, **told)
+                output.write_answer(table, **described)
             else:
                 output.write_pieces(f"{line}\n" for line in lines)
             return

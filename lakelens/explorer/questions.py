@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lakelens.answers.parts import find
-from lakelens.answers.question import Option, Question, Rows, load
+from lakelens.answers.question import Listed, Option, Question, load
 from lakelens.answers.question import Page as Shown
 from lakelens.errors import Corrupt, LakeError, Missing
 from lakelens.explorer.answers import ask
-from lakelens.explorer.explorer import Visit
 from lakelens.explorer.listing import FILTER, FROM, SORT, make_listing
 from lakelens.explorer.page import Field, Form, Page, Part, widen
 from lakelens.explorer.place import Place
@@ -19,6 +18,9 @@ from lakelens.views.card import named
 from lakelens.views.card.model import Card, Note
 from lakelens.views.listing import make_source
 from lakelens.views.present import present
+
+if TYPE_CHECKING:
+    from lakelens.explorer.explorer import Visit
 
 _PART = "part"
 
@@ -158,5 +160,5 @@ def _leave(place: Place) -> Place:
     return place.ask(**{_PART: None, FROM: None, SORT: None, FILTER: None})
 
 
-def _word(rows: Rows, answer: Any, given: dict[str, Any] | None) -> str:
+def _word(rows: Listed, answer: Any, given: dict[str, Any] | None) -> str:
     return str(load(rows.words)(answer, given)) if ":" in rows.words else rows.words

@@ -222,7 +222,7 @@ class Catalog(NamedItems[FoundTable]):
 
     def read_outlines(self) -> list[Outline]:
         """The outline of each table, in order: every table is opened, by several threads; no manifest is read."""
-        return cast("list[Outline]", call("analysis.outlines:read_outlines", self))
+        return cast("list[Outline]", call("analysis.figures:read_outlines", self))
 
     def to_arrow(self) -> pa.Table:
         """One row for each, in order; every table is opened, and no manifest is read unless tables are to `measure`.

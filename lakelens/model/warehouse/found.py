@@ -97,7 +97,7 @@ class FoundTable(Displayable):
         Behind a network it is what it was when it was found.
         """
         try:
-            return cast("Outline", call("analysis.outlines:outline_table", self))
+            return cast("Outline", call("analysis.figures:outline_table", self))
         finally:
             object.__setattr__(self, "_looker", None)
 
