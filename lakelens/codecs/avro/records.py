@@ -293,7 +293,7 @@ def encode_records(
     """An Avro file of these records. `metadata` is the header's, without `avro.schema` and `avro.codec`.
 
     A codec that is not written (bzip2, xz) becomes `null`. The sync marker is made of the schema, so that the same records
-    are the same bytes.
+    are the same bytes. Raises `Unsupported` for a number that does not fit the type that its schema gives it.
 
     >>> from lakelens.codecs.avro.records import decode_records
     >>> schema = {"type": "record", "name": "r", "fields": [{"name": "a", "type": ["null", "long"], "field-id": 7}]}
@@ -315,7 +315,13 @@ def encode_records(
         blocks.append(encode_long(count) + encode_long(len(content)) + content + marker)
 
     for record in records:
-        fastavro.schemaless_writer(sink, plain, record)
+        try:
+            fastavro.schemaless_writer(sink, plain, record)
+        except OverflowError as error:
+            raise Unsupported(
+                "a record has a number that its type cannot hold",
+                expected="an int or a long as its schema says",
+            ) from error
         count += 1
         if sink.getbuffer().nbytes >= _BLOCK:
             close()

@@ -69,12 +69,11 @@ def _choose_role(thing: object) -> Role:
     return "exact" if _is_number(thing) else "code"
 
 
-def _is_number(thing: object) -> bool:
-    """Whether a value is a number, the digits of one, or made of such values alone."""
-    if isinstance(thing, Mapping):
-        return all(_is_number(held) for held in thing.values())
-    if isinstance(thing, list | tuple):
-        return all(_is_number(held) for held in thing)
+def _is_number(thing: object, levels: int = wording.DEEPEST) -> bool:
+    """Whether a value is a number, the digits of one, or made of such values alone, as deep as values are written."""
+    if isinstance(thing, Mapping | list | tuple):
+        parts = thing.values() if isinstance(thing, Mapping) else thing
+        return levels > 0 and all(_is_number(part, levels - 1) for part in parts)
     return thing.lstrip("-").isdecimal() if isinstance(thing, str) else not isinstance(thing, bytes)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lakelens.model.facts.traits import Amount, Figures
 
 MINUS = "\u2212"
-_DEEPEST = 100  # levels of a value that are written
+DEEPEST = 100  # levels of a value that are written
 
 
 def clean(text: object, limit: int | None = None) -> str:
@@ -237,7 +237,7 @@ def value(thing: object, missing: str = "absent", depth: int = 0) -> str:
     >>> value([None], "NULL"), value(None), value("a"), value(b"\\x01a"), value(date(2024, 1, 1)), value(True)
     ('[NULL]', 'absent', "'a'", '01 61', '2024-01-01', 'True')
     """
-    if depth > _DEEPEST:
+    if depth > DEEPEST:
         return "…"
     if thing is None:
         return missing
