@@ -326,13 +326,13 @@ class LedgerFormat(Driver):
     name = "ledger"
     looked_for = "ledger/0001.json"
     parts = {  # noqa: RUF012
-        "defects": "ledger_format.parts:BOOK",
-        "health": "ledger_format.parts:make_rules",
-        "maintenance": "ledger_format.parts:PROCEDURES",
+        "defects": f"{__name__}.parts:BOOK",
+        "health": f"{__name__}.parts:make_rules",
+        "maintenance": f"{__name__}.parts:PROCEDURES",
     }
     kinds = (Kind("ledger_page", "ledger_format.parts", "Ledger page", magics=((0, b"mark,file,"),)),)
     known_formats = {"parchment": "parchment"}  # noqa: RUF012
-    lifetimes = "ledger_format:lifetimes.toml"
+    lifetimes = f"{__name__}:lifetimes.toml"
 
     def detect(self, place: Any) -> Evidence | None:
         """A directory with a folder `ledger`."""
