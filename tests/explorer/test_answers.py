@@ -15,6 +15,8 @@ import html5lib
 import pytest
 
 import lakelens as ll
+from lakelens.analysis.check.check import check_table
+from lakelens.answers.question import find_question
 from lakelens.errors import LakeError
 from lakelens.explorer import answers
 from lakelens.explorer.explorer import Explorer
@@ -22,6 +24,7 @@ from lakelens.explorer.page import Form, Listing, Page, Redirect
 from lakelens.explorer.pages.diff import NOTHING
 from lakelens.explorer.place import Place
 from lakelens.explorer.prices import find_price
+from lakelens.explorer.questions import ask_question
 from lakelens.explorer.render import render_page
 from lakelens.model.table import Table
 from lakelens.model.warehouse.found import FoundTable
@@ -225,13 +228,13 @@ def test_a_check_runs_only_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch,
     shutil.copytree(LAKES / "spark/iceberg/v2-merge-on-read/table", root)
     shown = Walk(str(root))
     ran: list[bool] = []
-    check = Table.check
+    check = check_table
 
     def count(table: Table, **asked: Any) -> Any:
         ran.append(asked["data"])
         return check(table, **asked)
 
-    monkeypatch.setattr(Table, "check", count)
+    monkeypatch.setattr("lakelens.analysis.check.check.check_table", count)
     page = shown.ask("check")
     assert not ran
     price = find_price(shown.table)
@@ -358,8 +361,12 @@ def test_what_the_navigation_says_was_worked_out_before() -> None:
     assert answers.peek_check(table) == "not run"
     assert answers.peek_health(table) == answers.peek_space(table) == ""
     assert table.reads.requests == reads
-    health = answers.ask_health(table, table.current)
-    space, check = answers.ask_space(table, ""), answers.ask_check(table, data=False)
+    asked: dict[str, dict[str, Any]] = {
+        "check": {"data": False, "snapshots": "all"},
+        "space": {"before": None},
+        "health": {"snapshot": table.current},
+    }
+    check, space, health = (ask_question(table, find_question(name), asked[name]) for name in asked)
     words = {"act": "to act on", "watch": "to watch"}
     worst = next((verdict for verdict in words if health.verdicts[verdict]), None)  # type: ignore[index]
     assert worst is not None

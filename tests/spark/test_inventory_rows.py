@@ -270,7 +270,7 @@ def test_an_answer_that_fails_leaves_the_others(tmp_path: Path, monkeypatch: pyt
     def fail(*_: Any, **__: Any) -> None:
         raise ValueError("not to be worked out")
 
-    monkeypatch.setattr(type(opened), "health", fail)
+    monkeypatch.setattr("lakelens.analysis.health.health.measure_health", fail)
     rows = list(describe_place(TablePlace(opened.location, answers=("check", "health", "space")), Known()))
     (told,) = (row for name, row in rows if name == "answers")
     assert told["error"] == "health: ValueError: not to be worked out"
