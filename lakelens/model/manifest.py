@@ -137,7 +137,6 @@ class Manifest(Explainable, Displayable):
     existing_files_count: int | None = None
     deleted_files_count: int | None = None
     partition_summary: FieldSummaries = worked_out(FieldSummaries())
-    #: The container's own words: `format`, `schema` (parsed), `codec` and `metadata` (key/values).
     header: Document = worked_out()
     raw: Mapping[str, Any] = stored("manifest list")
     #: attributes of its files that depend on the entries before theirs: an entry that is decoded alone does not have them
@@ -215,7 +214,6 @@ class ManifestList(Explainable, Displayable):
     recorded_path: str | None
     role: str
     size_bytes: int | None = worked_out()
-    #: The container's own words: `format`, `schema` (parsed), `codec` and `metadata` (key/values).
     header: Document = worked_out()
     _read_manifests: tuple[Sequence[Any], LakeError | None] = worked_out(((), None))
 
