@@ -293,4 +293,6 @@ def test_a_table_that_is_rewritten_while_it_is_browsed_never_fails(lake: Lake) -
         stop.set()
         writer.join()
     assert seen <= {200, 404, 500}
-    assert 200 in seen
+    # beside a fast writer every state may be gone when it is asked for; once it rests, one is there
+    rested = [answer for turn in range(8) if isinstance(answer := ask(explorer, str(turn), ""), Page)]
+    assert 200 in {answer.status for answer in rested}

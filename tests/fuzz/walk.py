@@ -75,6 +75,7 @@ UNWALKED = frozenset(
         "focus",
         "trace",
         "answer",
+        "ask",  # each question is asked by its own verb
         "column_of",
         "find_freed",
         "find_row_writer",
