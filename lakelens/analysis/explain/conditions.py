@@ -259,7 +259,7 @@ class _Parser:
         literal = exp.Literal.string(prefix)
         made = self._make_term(whole, node.this, "starts with", negated, [literal], text)
         # A term that says less than its text.
-        return (replace(made, is_exact=False) if isinstance(made, Term) else made) if not is_exact else made
+        return replace(made, is_exact=False) if not is_exact and isinstance(made, Term) else made
 
     # --- terms ---------------------------------------------------------------------------------------------------------
 
