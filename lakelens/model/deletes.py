@@ -252,6 +252,14 @@ def find_cheap_positions(file: DataFile) -> Positions | None:
     return file.deleted_positions if is_cheap else None
 
 
+def count_without_summary(figures: Figures) -> LiveRows:
+    """The live rows by figures that manifests add up to, of a snapshot whose summary says others."""
+    rows, why = figures.rows, "the summary differs from the manifests"
+    if rows is None or figures.delete_files:
+        return LiveRows(None, why, rows, None if rows is None else 0, rows)
+    return LiveRows(rows, why, rows, rows, rows, deleted=0)
+
+
 def needs_reading(matches: Sequence[DeleteMatch]) -> bool:
     """Whether files must be read to count what these delete: not for a single vector with its cardinality."""
     return len(matches) > 1 or any(

@@ -247,17 +247,26 @@ class Snapshot(FoundAgain, Explainable, Displayable, ABC):
         What is known without any manifest is enough in most cases; a format may look at a few small ones.
         """
         counted: LiveRows | None = vars(self).get("live_rows")
-        return self._bound_live_rows() if counted is None else counted
+        return self._correct_live_rows() if counted is None else counted
+
+    @property
+    def stated_live_rows(self) -> LiveRows:
+        """`known_live_rows` by its own document and those before it: the same whatever was read or counted of it so far."""
+        from lakelens.model.deletes import bound_live_rows
+
+        return bound_live_rows(self.figures)
 
     @property
     def recorded_live_rows(self) -> LiveRows:
         """The bounds of `live_rows` that are known without any manifest, for whoever looks at many tables."""
-        return self._bound_live_rows()
+        return self._correct_live_rows()
 
-    def _bound_live_rows(self) -> LiveRows:
-        from lakelens.model.deletes import bound_live_rows
+    def _correct_live_rows(self) -> LiveRows:
+        """What its document states; where what was read adds up to others, these."""
+        from lakelens.model.deletes import count_without_summary
 
-        return bound_live_rows(self.known_figures)
+        known = self.known_figures
+        return self.stated_live_rows if known == self.figures else count_without_summary(known)
 
     @property
     def known_vector_count(self) -> int | None:

@@ -84,14 +84,6 @@ def count_lists(snapshot: IcebergSnapshot) -> tuple[FileCounts, FileCounts] | No
     return None if data.files is None or deletes.files is None else (data, deletes)
 
 
-def count_without_summary(figures: Figures) -> LiveRows:
-    """The live rows by figures that manifests add up to, of a snapshot whose summary says others."""
-    rows, why = figures.rows, "the summary differs from the manifests"
-    if rows is None or figures.delete_files:
-        return LiveRows(None, why, rows, None if rows is None else 0, rows)
-    return LiveRows(rows, why, rows, rows, rows, deleted=0)
-
-
 def _count_deleted(summary: Summary) -> Amount | None:
     """The rows that a commit deleted by position or value; zero counts are left out of a summary."""
     if "operation" not in summary or (summary["operation"] != "replace" and "total-records" not in summary):

@@ -17,7 +17,6 @@ from lakelens.formats.iceberg.figures import (
     bound_rows,
     correct_figures,
     count_lists,
-    count_without_summary,
     read_figures,
 )
 from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
@@ -118,10 +117,9 @@ class IcebergSnapshot(TableObject, Snapshot):
             counted = count_lists(self)
         return figures if counted is None else correct_figures(figures, *counted)
 
-    def _bound_live_rows(self) -> LiveRows:
-        figures = self.known_figures
-        if figures != self.figures:
-            return count_without_summary(figures)
+    @property
+    def stated_live_rows(self) -> LiveRows:
+        """See `Snapshot.stated_live_rows`: by its summary, and by those before it where its vectors ask for them."""
         return bound_rows(self, self._context.typed.format_version or 1, self._readers.distances)
 
     @property

@@ -346,7 +346,11 @@ def _count_deleted(figures: Figures) -> int:
 
 def _list_totals(shown: Sequence[Snapshot]) -> list[tuple[str, list[Cell]]]:
     """The rows after each commit: the live ones where these are others than those that are stored."""
-    rows = [snapshot.known_live_rows for snapshot in shown]
+    # of the newest one its card says what was read of it too; a list of all says the same whatever was read before
+    rows = [
+        snapshot.stated_live_rows if number else snapshot.known_live_rows
+        for number, snapshot in enumerate(shown)
+    ]
     if all(one.recorded is None for one in rows):
         return []
     if all(one.count == one.recorded for one in rows):

@@ -121,7 +121,7 @@ def _draw_mark(
         files = replace(mark.amounts, added_rows=None, removed_rows=None)
         words = [*wording.list_changes(files), describe_rewrite([mark.rows])]
     if mark.amounts.position_deletes or mark.amounts.equality_deletes:
-        words.append(f"{wording.live(mark.snapshot.known_live_rows)} live rows after")
+        words.append(f"{wording.live(mark.snapshot.stated_live_rows)} live rows after")
     elif rows is not None:
         words.append(f"{wording.plural(rows, 'row')} after")
     details = ", ".join(filter(None, (", ".join(words), *(wording.clean(n, 80) for n in mark.notes))))

@@ -101,7 +101,8 @@ def _describe_growth(timeline: Timeline) -> str:
     if not own:
         return ""
     lane = wording.clean(timeline.lanes[0].name, _NAME)
-    ends = [mark.snapshot.known_live_rows for mark in (own[0], own[-1])]
+    last_rows = own[-1].snapshot.known_live_rows
+    ends = [last_rows if len(own) == 1 else own[0].snapshot.stated_live_rows, last_rows]
     # what is stored is compared with what is stored, and what lives with what lives
     is_known = all(end.count is not None for end in ends)
     first, last = ((end.count if is_known else end.recorded) or 0 for end in ends)

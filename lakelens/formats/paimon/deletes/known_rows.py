@@ -66,7 +66,9 @@ class KnownRows:
         """See `Snapshot.recorded_live_rows`: by its totals, its options and its index manifest."""
         return _bound_rows(cast("PaimonSnapshot", self))
 
-    def _bound_live_rows(self) -> LiveRows:
+    @property
+    def stated_live_rows(self) -> LiveRows:
+        """See `Snapshot.stated_live_rows`: the recorded ones; of few files, what a few small manifests prove."""
         snapshot = cast("PaimonSnapshot", self)
         bounds = self.recorded_live_rows
         # the newest one that can be read: what opens as the table's state is counted alike in whatever order one asks
