@@ -32,16 +32,14 @@ def compare_claims(found: DataFile, footer: Any) -> list[Claim]:
     """Every fact that the metadata and the footer both record; none of a file that no manifest describes."""
     if found.manifest is None:
         return []
-    return [*_compare_file(found, footer), *_compare_columns(found, footer)]
-
-
-def _compare_file(found: DataFile, footer: Any) -> Iterator[Claim]:
+    claims = []
     for fact, claimed, actual in (
         ("rows", found.record_count, getattr(footer, "num_rows", None)),
         ("length", found.size_bytes, getattr(footer, "file_length", None)),
     ):
         if isinstance(claimed, int) and isinstance(actual, int):
-            yield Claim(fact, "", claimed, actual, "agree" if claimed == actual else "DIFFER")
+            claims.append(Claim(fact, "", claimed, actual, "agree" if claimed == actual else "DIFFER"))
+    return [*claims, *_compare_columns(found, footer)]
 
 
 def _compare_columns(found: DataFile, footer: Any) -> Iterator[Claim]:

@@ -154,13 +154,12 @@ class Holdings:
             self.name(Reference(listed.path, role, None, listed.recorded_path, is_needed), number)
         if error is not None:
             self.note(error, listed.path or keeper.path or keeper.name, number)
-        return [self._place(manifest) for manifest in manifests]
-
-    def _place(self, manifest: Manifest) -> int:
-        place = self._places.setdefault(manifest.path, len(self.manifests))
-        if place == len(self.manifests):
-            self.manifests.append(manifest)
-        return place
+        places = []
+        for manifest in manifests:
+            places.append(self._places.setdefault(manifest.path, len(self.manifests)))
+            if places[-1] == len(self.manifests):
+                self.manifests.append(manifest)
+        return places
 
     def name(self, reference: Reference, keeper: int | None = None) -> None:
         """Keep that a document names a file, and the state that needs it or only names it."""

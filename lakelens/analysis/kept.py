@@ -231,17 +231,13 @@ class Kept:
         for places, is_needed in ((needed, True), (named, False)):
             for place, states in self._find(places):
                 self.group[place], self.is_needed[place] = self._number(states), is_needed
-        self.is_documented[self._locate(documented)] = True
+        rows = self.listing.find(text_array(documented))
+        self.is_documented[rows[rows >= 0]] = True
 
     def _find(self, states: dict[str, BitMap]) -> Iterator[tuple[int, BitMap]]:
 
         places = self.listing.find(text_array(list(states))).tolist()
         return ((place, one) for place, one in zip(places, states.values(), strict=True) if place >= 0)
-
-    def _locate(self, paths: Collection[str]) -> NDArray[np.int64]:
-
-        places = self.listing.find(text_array(list(paths)))
-        return places[places >= 0]
 
     def _take_inner_names(self) -> None:
         """The files that files name in their bytes are kept by the states of those; one that cannot be read may name any."""

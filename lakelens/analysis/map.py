@@ -170,7 +170,10 @@ def is_quick(snapshot: Snapshot | None) -> bool:
 def map_table(table: Table, change: Any = None, snapshot: Any = None) -> Map:
     """The map of a table. Raises `LakeError` for a change that is none, `Missing` for a snapshot that there is not."""
     if isinstance(change, Trace):
-        return _map_trace(table, _find_trace(table, change), snapshot, change.statement)
+        for part in change.tables:
+            if part.location.rstrip("/") == table.location.rstrip("/"):
+                return _map_trace(table, part, snapshot, change.statement)
+        raise LakeError("the trace has nothing of this table", path=table.location)
     if isinstance(change, TableTrace):
         return _map_trace(table, change, snapshot, None)
     if isinstance(change, Diff):
@@ -190,13 +193,6 @@ def _find_parent(after: Snapshot | None) -> Since:
     parent = next(after.walk_ancestors(), None)
     first = after.parent_id is None if parent is None else False
     return Since(parent, after, is_known=parent is not None or first)
-
-
-def _find_trace(table: Table, trace: Trace) -> TableTrace:
-    for one in trace.tables:
-        if one.location.rstrip("/") == table.location.rstrip("/"):
-            return one
-    raise LakeError("the trace has nothing of this table", path=table.location)
 
 
 def _map_trace(table: Table, trace: TableTrace, snapshot: Any, statement: str | None) -> Map:

@@ -346,18 +346,12 @@ def _reduce_kind(bones: Bones, kind: str, bench: _Bench) -> Bones:
         kept: list[str] = []
         for begin in range(0, len(left), size):
             piece = left[begin : begin + size]
-            smaller = None if bench.is_spent else _try_without(bones, kind, [*gone, *piece], bench)
-            if smaller is None:
-                kept += piece
-            else:
+            if not bench.is_spent and bench.try_out(smaller := bones.leave_out(kind, [*gone, *piece])):
                 made, gone = smaller, [*gone, *piece]
+            else:
+                kept += piece
         left = kept
         if size == 1:
             break
         pieces = max(2, pieces * 2 if len(kept) > 1 else len(kept))
     return made
-
-
-def _try_without(bones: Bones, kind: str, keys: Iterable[str], bench: _Bench) -> Bones | None:
-    smaller = bones.leave_out(kind, list(keys))
-    return smaller if bench.try_out(smaller) else None

@@ -76,14 +76,11 @@ class ListingChange:
         after: dict[str, dict[str, Stamp]] = {root: {} for root in (*roots, "")}
         for whole, parts in ((self.before, before), (self.after, after)):
             for path, stamp in whole.items():
-                parts[_find_nearest(path, parts)][path] = stamp
+                root = path
+                while root not in parts:
+                    root = root.rpartition("/")[0]
+                parts[root][path] = stamp
         return {root: ListingChange(before[root], after[root]) for root in before}
-
-
-def _find_nearest(path: str, roots: Collection[str]) -> str:
-    while path not in roots:
-        path = path.rpartition("/")[0]
-    return path
 
 
 @dataclass(frozen=True)

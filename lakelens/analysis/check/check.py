@@ -80,15 +80,12 @@ def give_first_aid(table: Table, strays: Strays | None = None) -> FirstAid:
     <FirstAid: All 5 states are whole>
     """
     found = find_strays(table) if strays is None else strays
-    affected = tuple(Affected(file, file.snapshots, tuple(file.referenced_by)) for file in _list_lost(found))
+    affected = tuple(
+        Affected(file, file.snapshots, tuple(file.referenced_by)) for file in (*found.missing, *found.resized)
+    )
     lost = Counter(number for one in affected for number in one.snapshots)
     sentences = tuple(_describe(found, affected))
     return FirstAid(affected, dict(sorted(lost.items())), found.whole.snapshot, sentences, _list_calls(found))
-
-
-def _list_lost(strays: Strays) -> Iterator[Stray]:
-    yield from strays.missing
-    yield from strays.resized
 
 
 def _describe(strays: Strays, affected: tuple[Affected, ...]) -> Iterator[str]:

@@ -66,7 +66,12 @@ def list_described(
 def check_footers(survey: Survey, lost: Collection[str]) -> None:
     """Compare the rows that entries record with the files' own."""
     storage = survey.table.storage
-    _leave_known(survey, lost)
+    # the rows of files of a format that is known and not decoded are not looked at: that is no damage
+    for name, number in Counter(
+        file.file_format for file in list_described(survey, lost, KNOWN_FORMATS)
+    ).items():
+        what = f"what {number:,} {name} file{'s' * (number != 1)} hold{'s' * (number == 1)}"
+        survey.ledger.leave(what, f"lakelens knows {KNOWN_FORMATS[name]} and does not decode it")
     files = list_described(survey, lost)
     if storage is None or not files:
         return
@@ -98,14 +103,6 @@ def check_footers(survey: Survey, lost: Collection[str]) -> None:
             line.compare(file.record_count, read.num_rows, "record-count", file.path, what, users, "error")
     for reason, number in unread.items():
         survey.ledger.leave(f"the footers of {number:,} data file{'s' * (number != 1)}", reason)
-
-
-def _leave_known(survey: Survey, lost: Collection[str]) -> None:
-    """Say of which files the rows were not looked at because their format is not decoded: that is no damage."""
-    counts = Counter(one.file_format for one in list_described(survey, lost, KNOWN_FORMATS))
-    for name, number in counts.items():
-        what = f"what {number:,} {name} file{'s' * (number != 1)} hold{'s' * (number == 1)}"
-        survey.ledger.leave(what, f"lakelens knows {KNOWN_FORMATS[name]} and does not decode it")
 
 
 def check_rows(survey: Survey, lost: Collection[str]) -> None:

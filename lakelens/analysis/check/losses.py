@@ -290,9 +290,9 @@ def find_whole(table: Table, keepers: Sequence[Keeper], broken: Mapping[int, Bro
     main = getattr(table, "branch_name", None) or (opened if isinstance(opened, str) else None) or "main"
     for ref in table.refs.branches:
         steps = list(_walk_back(table, ref, lost))
-        branches[ref.name] = next((one for one in steps if _identify(one) not in lost), None)
+        branches[ref.name] = next((step for step in steps if _identify(step) not in lost), None)
         if ref.name == main:
-            newer = [lost[_identify(one)] for one in _take_broken(steps, lost)]
+            newer = [lost[key] for step in steps if (key := _identify(step)) in lost]
             after = (*_find_unread(table, keepers, broken, steps), *newer)
     names = [ref.name for ref in table.refs.tags if _is_whole(table, ref, lost)]
     unreadable = sum(keeper.snapshot is None for keeper in keepers)
@@ -331,10 +331,6 @@ def _walk_back(table: Table, ref: Ref, lost: Mapping[_Key, BrokenState]) -> Iter
         yield one
         if _identify(one) not in lost:
             return
-
-
-def _take_broken(steps: Sequence[Snapshot], lost: Mapping[_Key, BrokenState]) -> Iterator[Snapshot]:
-    return (one for one in steps if _identify(one) in lost)
 
 
 def _is_whole(table: Table, ref: Ref, lost: Mapping[_Key, BrokenState]) -> bool:

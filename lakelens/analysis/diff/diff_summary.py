@@ -205,15 +205,15 @@ def _format_files(diff: Diff) -> str:
     added, removed = (_count_contents(raised.leave_out_of(files)) for files in (diff.added, diff.removed))
     if deleted:
         kept = "none rewritten" if raised.files else "no data file changed"
-        files = _format_changed(diff, *(_count_contents(_leave_data(f)) for f in (diff.added, diff.removed)))
-        return f"{deleted}; {files or kept}"
+        rows = (
+            files.choose(lambda content: content in ("data", "changelog"), "content")
+            for files in (diff.added, diff.removed)
+        )
+        changed = _format_changed(diff, *map(_count_contents, rows))
+        return f"{deleted}; {changed or kept}"
     if not added and not removed:
         return f"{'none rewritten' if raised.files else 'no files changed'}{_format_marked(diff)}"
     return f"{_format_changed(diff, added, removed)}{_format_marked(diff)}"
-
-
-def _leave_data(files: FileSet) -> FileSet:
-    return files.choose(lambda content: content in ("data", "changelog"), "content")
 
 
 def _format_changed(diff: Diff, added: str, removed: str) -> str:

@@ -133,16 +133,13 @@ def _join(changes: Sequence[JsonChange], documents: tuple[Any, Any]) -> Neighbou
     path = first.path
     if is_item and first.kind != "changed":
         end = f"…{last.place[-1]}" if len(changes) > 1 else ""
-        path = f"{_format_place(place[:-1])}[{place[-1]}{end}]"
+        above = "".join(f"[{step}]" if isinstance(step, int) else _step(step) for step in place[:-1])
+        path = f"{above}[{place[-1]}{end}]"
     if first.kind != "changed":
         held = [change.after if change.kind == "added" else change.before for change in changes]
         words = first.vocabulary.words(place, held, documents[1 if first.kind == "added" else 0])
         words = words or (f"{len(held):,} items" if len(held) > 1 else "")
     return Neighbours(path.removeprefix("$").removeprefix(".") or "$", place, tuple(changes), words)
-
-
-def _format_place(place: Place) -> str:
-    return "".join(f"[{step}]" if isinstance(step, int) else _step(step) for step in place)
 
 
 def diff_json(before: Any, after: Any, path: str = "$") -> JsonChanges:

@@ -84,8 +84,13 @@ class FileFacts:
         if merging.by_rows:
             written = self.column("write_cols")
             shared = np.zeros(len(self), np.bool_)
-            for places in self._group_rows():
-                shared[places] = len(places) > 1
+            # files that hold columns of the same rows begin at the same row
+            first = (
+                self.numpy("first_row_id") if self.column("first_row_id") is not None else -np.ones(len(self))
+            )
+            for places in _group(first):
+                if len(places) and first[places[0]] >= 0:
+                    shared[places] = len(places) > 1
             if written is not None:
                 shared |= written.is_valid().to_numpy(zero_copy_only=False)
             return ~shared
@@ -110,13 +115,6 @@ class FileFacts:
         assert partition is not None
         codes = partition.dictionary_encode().indices.to_numpy(zero_copy_only=False).astype(np.int64)
         return _group(codes * (1 << 32) + self.numpy("bucket"))
-
-    def _group_rows(self) -> Iterator[NDArray[np.int64]]:
-        """The files that hold columns of the same rows."""
-        import numpy as np
-
-        first = self.numpy("first_row_id") if self.column("first_row_id") is not None else -np.ones(len(self))
-        return (places for places in _group(first) if len(places) and first[places[0]] >= 0)
 
     def __len__(self) -> int:
         return len(self.places)

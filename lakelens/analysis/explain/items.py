@@ -114,15 +114,16 @@ def _build(
     chosen = np.where(skipped, judgement.part, parts)
     reasons = np.where(skipped, judgement.reason, answers + len(REASONS))
     lower, upper = list_bounds(judgement, chosen, reasons)
+    texts = [part.text for part in judgement.parts]  # each stands in every row that it decided
     columns = {
         "row_group": pa.nulls(judgement.count, pa.int64()),
         **plain,
         "level": pa.array([level] * judgement.count, pa.string()),
         "decision": pa.array(np.array(["kept", "skipped"])[skipped.astype(int)], pa.string()),
         "reason": pa.array(np.array([*REASONS, *ANSWERS])[reasons], pa.string()),
-        "term": pa.array([_shorten(part.text) for part in judgement.parts], pa.string()).take(
-            pa.array(chosen)
-        ),
+        "term": pa.array(
+            [text if len(text) <= _MOST_TEXT else f"{text[:_MOST_TEXT]}…" for text in texts], pa.string()
+        ).take(pa.array(chosen)),
         "column": pa.array([name_columns(part) for part in judgement.parts], pa.string()).take(
             pa.array(chosen)
         ),
@@ -130,11 +131,6 @@ def _build(
         "upper": upper,
     }
     return pa.table([columns[name] for name in schema.names], schema=schema).take(pa.array(places))
-
-
-def _shorten(text: str) -> str:
-    """The text of a part, which stands in every row."""
-    return text if len(text) <= _MOST_TEXT else f"{text[:_MOST_TEXT]}…"
 
 
 def find_answers(

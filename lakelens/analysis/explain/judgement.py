@@ -123,8 +123,9 @@ class Judgement:
             self.part[here] = number
             self.reason[here] = code
             if reason == "bounds":
-                by_nulls = here & self._is_by_nulls(part)
-                self.reason[by_nulls] = REASONS.index("nulls")
+                # counts of nulls alone may decide a term
+                nulls = (proof.none for proof in self.proofs.get((id(part), "nulls"), ()))
+                self.reason[here & reduce(operator.or_, nulls, self._fill(False))] = REASONS.index("nulls")
 
     def skip(self, items: Mask, reason: str, part: int = 0) -> None:
         """Skip items for a reason that concerns a whole part."""
@@ -134,10 +135,6 @@ class Judgement:
     def _fails(self, condition: Condition) -> Mask:
         """Where no row fits a part."""
         return self._fold(condition, self._none, "and", False)
-
-    def _holds(self, condition: Condition) -> Mask:
-        """Where every row fits a part."""
-        return self._fold(condition, self._all, "or", True)
 
     def _fold(self, condition: Condition, proved: dict[int, Mask], enough: str, constant: bool) -> Mask:
         """Where something is proved of a part: in a group of the kind `enough` by one of its parts, else by all of them."""
@@ -157,11 +154,6 @@ class Judgement:
             failing[(failing < 0) & self._fold(part, self._own, "and", False)] = number
         return failing
 
-    def _is_by_nulls(self, part: Condition) -> Mask:
-        """Where counts of nulls alone decide a term."""
-        found = (proof.none for proof in self.proofs.get((id(part), "nulls"), ()))
-        return reduce(operator.or_, found, self._fill(False))
-
     def answer(self, part: Condition) -> NDArray[np.int8]:
         """For each item what is said of a part that did not skip it, a code of `ANSWERS`."""
         import numpy as np
@@ -179,7 +171,7 @@ class Judgement:
             codes[unknown] = ANSWERS.index("not_invertible")
         for term in list_terms(part):
             codes[self._merged[id(term)]] = ANSWERS.index("merged")
-        codes[self._holds(part)] = ANSWERS.index("all_match")
+        codes[self._fold(part, self._all, "or", True)] = ANSWERS.index("all_match")
         return codes
 
     def find_ranges(self, part: Condition, reason: str) -> list[tuple[Term, Proof]]:

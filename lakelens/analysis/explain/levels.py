@@ -20,7 +20,6 @@ from lakelens.progress import track
 
 if TYPE_CHECKING:
     import numpy as np
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from lakelens.analysis.explain.files import FileFacts
@@ -66,8 +65,10 @@ def _find_ranges(
     import pyarrow as pa
 
     kind = arrow_type(term.type)
-    stored = _type_values(field, [one for found in summaries.values() for one in (found.lower, found.upper)])
-    found = None if stored is None else placement.find_sources(field, term.type, stored)
+    found = None
+    if field.result_type is not None:
+        bounds = [bound for summary in summaries.values() for bound in (summary.lower, summary.upper)]
+        found = placement.find_sources(field, term.type, to_array(bounds, arrow_type(field.result_type)))
     nulls, nans, values = [], [], []
     for summary in map(summaries.get, range(count)):
         nulls.append(None if summary is None else _count_nulls(summary, pa.types.is_floating(kind)))
@@ -94,13 +95,6 @@ def _count_nulls(summary: FieldSummary, is_floating: bool) -> int | None:
         return 0
     is_empty = summary.lower is None and summary.upper is None and summary.contains_null is True
     return 1 if is_empty and not (is_floating and summary.contains_nan is not False) else None
-
-
-def _type_values(field: PartitionField, values: list[Any]) -> pa.Array | None:
-    """Partition values as an array; None where they are of no type."""
-    if field.result_type is None:
-        return None
-    return to_array(values, arrow_type(field.result_type))
 
 
 def _add_equal(
@@ -181,7 +175,13 @@ def _judge_file(condition: Condition, groups: RowGroups, merging: Merging | None
     import numpy as np
 
     judgement = Judgement(condition, len(groups))
-    allowed = {term.column: _find_limit(term.column, merging, len(groups)) for term in judgement.terms}
+    # where a column may decide: nowhere, if it is no key of rows that are merged
+    allowed = {
+        term.column: None
+        if merging is None or term.column in merging.keys
+        else np.zeros(len(groups), np.bool_)
+        for term in judgement.terms
+    }
     for term in judgement.terms:
         ranges = groups.ranges(term.column)
         if ranges is not None:
@@ -195,13 +195,6 @@ def _judge_file(condition: Condition, groups: RowGroups, merging: Merging | None
             judgement.add(term, reason, Proof(none, None, none), allowed[term.column])
             judgement.settle(reason)
     return judgement
-
-
-def _find_limit(column: str, merging: Merging | None, count: int) -> NDArray[np.bool_] | None:
-    """Where a column may decide: nowhere, if it is no key of rows that are merged."""
-    import numpy as np
-
-    return None if merging is None or column in merging.keys else np.zeros(count, np.bool_)
 
 
 def count_groups(files: Iterable[FileGroups]) -> Level:

@@ -144,8 +144,13 @@ class LiveOnLine:
 
     def _appear(self, before: int | None, place: int, now: Sighting) -> Iterator[Event]:
         past, snapshot = self.past, self.past.snapshot(place)
-        adder = now.snapshot_id if now.snapshot_id is not None else None
-        is_here = adder == snapshot.id if adder is not None else self._is_delta(now, snapshot)
+        adder = now.snapshot_id
+        if adder is not None:
+            is_here = adder == snapshot.id
+        else:  # a list of the snapshot's own changes names the entry's manifest
+            path = past.survey.manifests[now.manifest].path
+            lists = (listed for listed in snapshot.manifest_lists if listed.role in ("delta", "changelog"))
+            is_here = any(manifest.path == path for listed in lists for manifest in listed.walk()[0])
         is_known = past.is_next(before, place) or (
             before is None and not Living.of(past.table).begins_later(snapshot)
         )
@@ -159,14 +164,6 @@ class LiveOnLine:
             yield self._make(
                 place, "deleted from", self._describe_deletes(place, None, deleted), **self._rows(deleted, 0)
             )
-
-    def _is_delta(self, now: Sighting, snapshot: Snapshot) -> bool:
-        """Whether a list of the snapshot's own changes names the entry's manifest."""
-        path = self.past.survey.manifests[now.manifest].path
-        for listed in snapshot.manifest_lists:
-            if listed.role in ("delta", "changelog") and any(one.path == path for one in listed.walk()[0]):
-                return True
-        return False
 
     def _describe_before(self, before: int | None, place: int, adder: int | None) -> str:
         by = "" if adder is None else f" by snapshot {adder}, which has expired"

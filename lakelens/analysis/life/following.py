@@ -129,13 +129,9 @@ class States:
 
     def count_deletes(self) -> int:
         """How many delete files and vectors reach the files in some state."""
-        found = {match for place in range(len(self.past.states)) for match in self._seen_deletes(place)}
-        return len(found)
-
-    def _seen_deletes(self, place: int) -> Iterator[Hashable]:
-        if not self.past.is_changelog(place):
-            for _, _, matches in self.list_files(place):
-                yield from map(mark_delete, matches)
+        places = (place for place in range(len(self.past.states)) if not self.past.is_changelog(place))
+        files = (found for place in places for found in self.list_files(place))
+        return len({mark_delete(match) for _, _, matches in files for match in matches})
 
     def list_left(self, one: OpenedFile, matches: Sequence[DeleteMatch]) -> Iterator[Record]:
         """The rows of a file that no delete deletes."""

@@ -101,7 +101,10 @@ class Reader:
         self.count += len(positions)
         if self.count > MOST_RECORDS:
             raise _TooMany
-        columns = [self._read_slot(stored, slot.field) for slot in self._slots.slots]
+        columns = []
+        for slot in self._slots.slots:
+            place = stored.find((slot.field,))
+            columns.append((place, stored.get_constant(slot.field) if place is None else None))
         system = {name: place for name in _SYSTEM if (place := stored.find_system(name)) is not None}
         places = [place for place, _ in columns if place is not None]
         taken = _take(stored, [*places, *system.values()], positions)
@@ -148,16 +151,14 @@ class Reader:
         return np.concatenate(found) if found else np.zeros(0, np.int64)
 
     def _repeat(self, stored: StoredRows, name: str, count: int) -> pa.Array:
+        import pyarrow as pa
+
         way = self._ways[name]
         kind: Any = arrow_type(way[-1].type)
         value = stored.get_constant(way[0]) if len(way) == 1 else None
         array = to_array([value], kind)
         array = getattr(array, "storage", array)
-        return array.take(to_array([0] * count, _int64()))
-
-    def _read_slot(self, stored: StoredRows, slot: Field) -> tuple[Any, Any]:
-        place = stored.find((slot,))
-        return place, None if place is not None else stored.get_constant(slot)
+        return array.take(pa.array([0] * count, pa.int64()))
 
 
 _SYSTEM = ("_row_id", "_last_updated_sequence_number", "_SEQUENCE_NUMBER", "_VALUE_KIND")
@@ -189,12 +190,6 @@ def _find_ids(file: DataFile, stored: StoredRows, ids: Collection[int | None]) -
 
 class _TooMany(Exception):
     """More rows fit than are kept."""
-
-
-def _int64() -> Any:
-    import pyarrow as pa
-
-    return pa.int64()
 
 
 def _take(stored: StoredRows, places: Sequence[Any], positions: Any) -> list[list[pa.Array]]:

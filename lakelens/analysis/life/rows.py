@@ -380,13 +380,17 @@ class Follower:
     def _find_moved(self, step: _Step, ended: Sequence[Seen], seen: Seen) -> Seen | None:
         """The row of which this one is a copy: of the same values, of a file that the state no longer has."""
         visible = self._list_visible(step.place)
-        for one in ended:
-            if all(freeze(one.values[place]) == freeze(seen.values[place]) for place in visible) and (
-                one.record.sequence == seen.record.sequence
-                if self.states.merge_of(step.place)
-                else self._is_gone(step, one)
-            ):
-                return one
+        for row in ended:
+            if any(freeze(row.values[place]) != freeze(seen.values[place]) for place in visible):
+                continue
+            if self.states.merge_of(step.place):
+                is_copy = row.record.sequence == seen.record.sequence
+            else:
+                if step.held is None:
+                    step.held = {file.number for file, _, _ in self.states.list_files(step.place)}
+                is_copy = row.record.file not in step.held
+            if is_copy:
+                return row
         return None
 
     def _list_visible(self, place: int) -> list[int]:
@@ -396,11 +400,6 @@ class Follower:
         if key not in self._visible:
             self._visible[key] = [slot for _, slot in self.states.slots.list_names(snapshot)]
         return self._visible[key]
-
-    def _is_gone(self, step: _Step, seen: Seen) -> bool:
-        if step.held is None:
-            step.held = {one.number for one, _, _ in self.states.list_files(step.place)}
-        return seen.record.file not in step.held
 
     def _move(self, step: _Step, current: dict[Ident, _Open], old: Seen, new: Seen) -> None:
         one = current.pop(old.ident)
@@ -436,6 +435,15 @@ class Follower:
             for place in visible
             if before is not None and freeze(before.stored[place]) != freeze(seen.values[place])
         )
+        is_later = step.before is None and Living.of(self.past.table).begins_later(snapshot)
+        if step.before is not None:
+            writer = self.words.name_writer(step.before, step.place, seen)
+        elif is_later:
+            writer = f"a commit before {snapshot.id}"
+        elif snapshot.id is not None:
+            writer = f"{Living.of(self.past.table).describe_commit(snapshot)} {snapshot.id}"
+        else:
+            writer = "the listing"
         today = self.states.slots.today
         version = Version(
             life.number,
@@ -449,12 +457,10 @@ class Follower:
             seen.record.position,
             snapshot.committed_at,
             snapshot.id,
-            self.words.name_writer(step.before, step.place, seen)
-            if step.before is not None
-            else self._name_first(step),
+            writer,
             step.branch,
             changed,
-            step.before is None and Living.of(self.past.table).begins_later(snapshot),
+            is_later,
             tuple(slots[place].name for place in seen.unknown),
             seen.record.row_id,
             stored=seen.values,
@@ -462,17 +468,6 @@ class Follower:
         life.versions.append(version)
         self._life_of[id(version)] = life
         return version
-
-    def _name_first(self, step: _Step) -> str:
-        snapshot = self.past.snapshot(step.place)
-        commit = (
-            f"{Living.of(self.past.table).describe_commit(snapshot)} {snapshot.id}"
-            if snapshot.id is not None
-            else "the listing"
-        )
-        return (
-            f"a commit before {snapshot.id}" if Living.of(self.past.table).begins_later(snapshot) else commit
-        )
 
     def _find_life(self, key: Hashable, alive: Counter[int]) -> Life:
         """The life of a key that has no row now, else a new one."""

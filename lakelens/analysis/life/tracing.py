@@ -336,17 +336,13 @@ def _follow_ids(
         known = [one for one in opened if one.file.path in looked]
         looked |= paths
         _, files = trace.find_files(sorted(paths))
-        opened = _number_files([*known, *trace.reader.read(files, Constant("TRUE", True), ids)])
+        known += trace.reader.read(files, Constant("TRUE", True), ids)
+        opened = [
+            replace(file, number=number, records=[replace(record, file=number) for record in file.records])
+            for number, file in enumerate(known)
+        ]
         presence, _ = trace.find_files([one.file.path for one in opened])
         states, follower = _follow(trace, presence, opened, identity)
-
-
-def _number_files(opened: Sequence[OpenedFile]) -> list[OpenedFile]:
-    """Files and their records numbered again."""
-    return [
-        replace(one, number=number, records=[replace(record, file=number) for record in one.records])
-        for number, one in enumerate(opened)
-    ]
 
 
 def _count(condition: Condition) -> int:

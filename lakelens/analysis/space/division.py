@@ -176,17 +176,15 @@ class _Names:
 
     def find(self, path: str, number: int | None) -> str:
         """The top column of a leaf."""
-        name = self._known.get((path, number))
-        if name is None:
-            name = self._known[(path, number)] = self._find(path, number)
-        return name
-
-    def _find(self, path: str, number: int | None) -> str:
-        if number is not None and number in self._ids:
-            return self._ids[number]
-        if number is not None and number in self._older:
-            return f"{self._older[number]} (dropped)"  # another column may have its name today
-        return self.shorten(path)
+        if (path, number) not in self._known:
+            if number is not None and number in self._ids:
+                name = self._ids[number]
+            elif number is not None and number in self._older:
+                name = f"{self._older[number]} (dropped)"  # another column may have its name today
+            else:
+                name = self.shorten(path)
+            self._known[path, number] = name
+        return self._known[path, number]
 
     def shorten(self, path: str) -> str:
         """The top column of a path; a name that is a column's goes before its parts."""

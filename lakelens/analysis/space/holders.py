@@ -100,20 +100,18 @@ class Holders:
                 return Holder("branch", keeper.ref)
             if self._is_current(keeper):
                 return Holder("current", keeper.ref)
-            return self._find_consumer(keeper) or Holder("history", keeper.ref)
+            following, name = (
+                self._consumer
+            )  # the one that is furthest behind, of states that it has still to read
+            if keeper.id is not None and following is not None and keeper.id >= following:
+                return Holder("consumer", name)
+            return Holder("history", keeper.ref)
         self.refs[number] = tuple(name for name, _ in self._named.get(keeper.id, ()))
         if self._is_current(keeper):
             return Holder("current", self.branch)
         for name, kind in self._named.get(keeper.id, ()):
             return Holder("tag" if kind == "tag" else "branch", name)
         return Holder("history", self._lines.get(keeper.id))
-
-    def _find_consumer(self, keeper: Keeper) -> Holder | None:
-        """The consumer that is furthest behind, of states that it has still to read."""
-        following, name = self._consumer
-        if keeper.id is None or following is None or keeper.id < following:
-            return None
-        return Holder("consumer", name)
 
     @cached_property
     def _consumer(self) -> tuple[int | None, str]:
