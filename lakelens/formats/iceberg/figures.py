@@ -122,7 +122,10 @@ def bound_rows(snapshot: IcebergSnapshot, version: int, distances: dict[int, flo
     bounds = bound_live_rows(figures)
     rows, positions = figures.rows, figures.position_deletes
     if rows is None or bounds.count is not None:
-        return bounds if version == 1 or _counts_deletes(figures) else _leave_open(bounds)
+        if version == 1 or _counts_deletes(figures):
+            return bounds
+        why, recorded = "deletes are not counted in the summary", bounds.recorded
+        return LiveRows(None, why, recorded, None if recorded is None else 0, recorded)
     if figures.equality_deletes or positions is None or _find_distance(snapshot, distances) > _MOST_STEPS:
         return bounds
     live = max(rows - positions, 0)
@@ -132,11 +135,6 @@ def bound_rows(snapshot: IcebergSnapshot, version: int, distances: dict[int, flo
 def _counts_deletes(figures: Figures) -> bool:
     """Whether the totals say of all deletes how many there are."""
     return figures.delete_files == 0 or None not in (figures.position_deletes, figures.equality_deletes)
-
-
-def _leave_open(bounds: LiveRows) -> LiveRows:
-    why = "deletes are not counted in the summary"
-    return LiveRows(None, why, bounds.recorded, None if bounds.recorded is None else 0, bounds.recorded)
 
 
 def _find_distance(snapshot: IcebergSnapshot, distances: dict[int, float]) -> float:

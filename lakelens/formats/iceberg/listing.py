@@ -18,8 +18,6 @@ from lakelens.model.scan.path_index import Mark, PathIndex, index_paths
 from lakelens.model.storage import Referrers, StoredFile
 
 if TYPE_CHECKING:
-    from pyroaring import BitMap
-
     from lakelens.formats.iceberg.context import TableContext
     from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
     from lakelens.formats.iceberg.snapshot import SnapshotReaders
@@ -82,14 +80,9 @@ class _References:
         if manifests not in self._held:
             from pyroaring import BitMap
 
-            places = BitMap.union(*(self._find_places(manifest) for manifest in manifests))
+            places = BitMap.union(*(BitMap(self.naming[manifest]) for manifest in manifests))
             self._held[manifests] = Referrers(self.names, self.numbers, places)
         return self._held[manifests]
-
-    def _find_places(self, manifest: str) -> BitMap:
-        from pyroaring import BitMap
-
-        return BitMap(self.naming[manifest])
 
 
 def list_stored_files(

@@ -196,8 +196,11 @@ class IcebergMap(IcebergHead):
         if not is_new:
             said = count_noun(sum(tally.files for tally in held.live.values()), "file")
         name = last_name(first.path) if len(group) == 1 else f"{len(group):,} manifests"
-        if len(group) > 1 and self._has_single(first):
-            name = f"{len(group):,} more"
+        if len(group) > 1:
+            singles = [others[0] for others in self._groups if len(others) == 1]
+            # beside a manifest of the same kind that has a box of its own
+            if any(one.content == first.content and self.is_new(one) == is_new for one in singles):
+                name = f"{len(group):,} more"
         state: State = "unread" if held.error is not None else "new" if is_new else "kept"
         lines = (said or "no entry", first.content)
         if held.error is not None:
@@ -211,11 +214,6 @@ class IcebergMap(IcebergHead):
             first.path,
             field="manifest_path",
         )
-
-    def _has_single(self, like: IcebergManifest) -> bool:
-        """Whether a manifest of the same kind has a box of its own."""
-        singles = [group[0] for group in self._groups if len(group) == 1]
-        return any(one.content == like.content and self.is_new(one) == self.is_new(like) for one in singles)
 
     def _draw_files(self, place: int, group: Sequence[IcebergManifest], held: Held) -> Box:
         shown = held.new or held.live

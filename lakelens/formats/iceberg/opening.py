@@ -105,7 +105,8 @@ def _read_document(
                 document = decode_document(request.store.read(choice.path), choice.path)
             except Unsupported:  # a view's: what is wrong with the newest one is the answer
                 document = decode_document(request.store.read(newest.path), newest.path)
-        _check_schemas(document)
+        # a table whose current schema cannot be read is refused when it is opened; older schemas become findings later
+        SchemaBook(document.typed, document.path, report=lambda error: None)
     except (Corrupt, Missing) as error:
         names = [posixpath.basename(path) for path in choice.candidates[:5]]
         if names and error.hint is None:
@@ -130,10 +131,3 @@ def _read_complete(request: OpenRequest, path: str) -> Document | None:
 def _is_whole(request: OpenRequest, path: str, data: bytes) -> bool:
     """Whether it is the document that ends too early, and not the answer of a store; a file of this machine may grow."""
     return request.store.scheme == "file" or request.store.info(path).size == len(data)
-
-
-def _check_schemas(document: Document) -> None:
-    """A table whose current schema cannot be read is refused when it is opened, not when it is shown."""
-    SchemaBook(
-        document.typed, document.path, report=lambda error: None
-    )  # older schemas become findings later

@@ -13,7 +13,7 @@ begin in another way, or that is damaged, is left to `IcebergManifestList`, whic
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from lakelens.codecs.avro.container import AvroHeader, decompress_block, iter_blocks
 from lakelens.codecs.avro.records import check_count
@@ -76,7 +76,11 @@ class SharedLines:
             if not isinstance(header, AvroHeader):
                 return
             kind = header.parsed.kind
-            if not isinstance(kind, RecordType) or not kind.fields or not _is_path(kind.fields[0]):
+            if not isinstance(kind, RecordType) or not kind.fields:
+                return
+            name, first, number = kind.fields[0]  # has to be the text that names the manifest
+            is_path = number == _PATH_ID or (number is None and name == "manifest_path")
+            if first.name != "string" or not is_path:
                 return
             schema = header.metadata["avro.schema"]
             lists = self._lists[schema] = self._lists.get(schema) or _Lists(header, kind)
@@ -123,9 +127,3 @@ class SharedLines:
             line = _Line(content[at:stop], self._known.share(lists.rename(record), None))
             lists.lines[path] = line
         return line
-
-
-def _is_path(field: tuple[str, Any, int | None]) -> bool:
-    """Whether a field is the text that names the manifest."""
-    name, kind, number = field
-    return kind.name == "string" and (number == _PATH_ID or (number is None and name == "manifest_path"))

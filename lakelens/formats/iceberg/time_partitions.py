@@ -64,10 +64,14 @@ def list_time_partitions(table: IcebergTable) -> Iterator[TimePartition]:
             continue
         bounds = {one.field_id: one for one in file.bounds.values()}
         for column in columns:
-            stored = _count_stored(file.partition.get(column.shown))
+            stored = file.partition.get(column.shown)
+            if isinstance(stored, date):
+                stored = (stored - date(1970, 1, 1)).days
+            if not isinstance(stored, int) or isinstance(stored, bool):
+                continue
             one = bounds.get(sources.get((file.spec_id, column.field_id)))
             kind = column.source.name if column.source is not None else ""
-            if stored is None or one is None or one.lower_raw is None or one.upper_raw is None:
+            if one is None or one.lower_raw is None or one.upper_raw is None:
                 continue
             scale = DAY if kind == "date" else _MICROS.get(kind)
             if scale is None:
@@ -77,9 +81,3 @@ def list_time_partitions(table: IcebergTable) -> Iterator[TimePartition]:
             )
             low, high = (low // scale, high // scale) if kind.endswith("_ns") else (low * scale, high * scale)
             yield TimePartition(file, column.shown, column.transform.name, stored, low, high)
-
-
-def _count_stored(value: object) -> int | None:
-    if isinstance(value, date):
-        return (value - date(1970, 1, 1)).days
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -292,7 +292,7 @@ class PaimonMap:
         shown = new or held
         state: State = "new" if new else "kept"
         lines = list(self._count_kinds(shown))
-        if self._find_damage(shown):
+        if self._is_small and any(one.walk()[1] is not None for one in shown):
             state, lines = "unread", ["cannot be read" if len(shown) == 1 else "one cannot be read"]
         if new and len(new) < len(held):
             lines.append(f"{len(held) - len(new):,} more kept")
@@ -304,9 +304,6 @@ class PaimonMap:
     def _is_small(self) -> bool:
         counts = [one.count_entries() or 0 for _, held in self._listed for one in held]
         return len(counts) <= MANY_FILES and sum(counts) <= MANY_FILES
-
-    def _find_damage(self, held: Sequence[PaimonManifest]) -> bool:
-        return self._is_small and any(one.walk()[1] is not None for one in held)
 
     def _count_kinds(self, held: Sequence[PaimonManifest]) -> list[str]:
         """How many files some manifests add and delete, with the levels where the entries are few."""

@@ -58,6 +58,8 @@ def draw_bucket(
     notes = (f"of {total:,}", f"in {partitions:,} partitions") if partitions > 1 else (f"of {total:,}",)
     keys = _rank_keys([*files, *gone])
     levels = tuple(_draw_levels(files, new, gone, keys))
+    # the lowest level of which rows are marked deleted
+    marked = [n for n, level in enumerate(levels) if any("marked" in run.words for run in level.runs)]
     return Bucket(
         "/".join(part for part in (chosen[0], name_bucket(chosen[1] or 0)) if part),
         notes,
@@ -65,7 +67,7 @@ def draw_bucket(
         levels,
         _say_key(keys[0] if keys else None),
         _say_key(keys[-1] if len(keys) > 1 else None),
-        tuple(_draw_beside(snapshot, before, chosen, _find_marked(levels))),
+        tuple(_draw_beside(snapshot, before, chosen, marked[-1] if marked else None)),
     )
 
 
@@ -210,12 +212,6 @@ def _draw_beside(
         said = f"{one.index_type.replace('_', ' ').lower()}: {count_noun(one.row_count or 0, 'entry')}"
         state: State = "kept" if one.recorded_path in old else "new"
         yield Box(f"index/{one.path.rpartition('/')[2]}", state, (said,), path=one.path, refers_to=marked)
-
-
-def _find_marked(levels: Sequence[Level]) -> int | None:
-    """The place of the lowest level of which rows are marked deleted."""
-    marked = [n for n, level in enumerate(levels) if any("marked" in run.words for run in level.runs)]
-    return marked[-1] if marked else None
 
 
 def _say_key(key: tuple[Any, ...] | None) -> str:

@@ -120,17 +120,13 @@ def fetch_history(table: PaimonTable) -> None:
         named = [state.get("statistics") for state in states]
         statistics = [layout.shared("statistics", name) for name in named if isinstance(name, str)]
         fetch(store, documents=[*lists, *list_named(layout, states, "indexManifest"), *statistics])
-        fetch_first(store, _list_manifests(store, layout, lists), lambda one: one)
-
-
-def _list_manifests(store: Store, layout: TableLayout, lists: Iterable[str]) -> list[tuple[str, int | None]]:
-    """The manifests that lists name, each once, with their sizes."""
-    found: dict[str, int | None] = {}
-    for path in lists:
-        with suppress(LakeError):
-            for record in decode_container(store.read(path), path):
-                found[layout.shared("manifest", str(record.get("_FILE_NAME")))] = record.get("_FILE_SIZE")
-    return list(found.items())
+        manifests: dict[str, int | None] = {}  # that the lists name, each once, with their sizes
+        for path in lists:
+            with suppress(LakeError):
+                for record in decode_container(store.read(path), path):
+                    name = layout.shared("manifest", str(record.get("_FILE_NAME")))
+                    manifests[name] = record.get("_FILE_SIZE")
+        fetch_first(store, list(manifests.items()), lambda manifest: manifest)
 
 
 def peek(store: Store, path: str) -> dict[str, Any]:

@@ -155,24 +155,16 @@ def parse_local_time(value: Any) -> datetime | None:
     >>> parse_local_time([2024, 1, 2, 3, 4, 5, 600000000]), parse_local_time([2024, 1, 2, 3, 4])
     (datetime.datetime(2024, 1, 2, 3, 4, 5, 600000), datetime.datetime(2024, 1, 2, 3, 4))
     """
-    if (
-        not isinstance(value, list)
-        or not 3 <= len(value) <= 7
-        or not all(type(part) is int for part in value)
-    ):
-        return _parse_text_time(value)
-    parts = [*value, 0, 0, 0, 0][:7]
     try:
-        year, month, day, hour, minute, second, nanos = parts
+        if isinstance(value, str):
+            return datetime.fromisoformat(value)
+        if not isinstance(value, list) or not 3 <= len(value) <= 7:
+            return None
+        if not all(type(part) is int for part in value):
+            return None
+        year, month, day, hour, minute, second, nanos = [*value, 0, 0, 0, 0][:7]
         return datetime(year, month, day, hour, minute, second, nanos // 1000)
     except (ValueError, OverflowError):
-        return None
-
-
-def _parse_text_time(value: Any) -> datetime | None:
-    try:
-        return datetime.fromisoformat(value) if isinstance(value, str) else None
-    except ValueError:
         return None
 
 

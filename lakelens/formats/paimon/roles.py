@@ -84,7 +84,13 @@ def collect_references(table: PaimonTable) -> References:
         for name, snapshot in branch.tags.items():
             _follow(references, snapshot, f"{home}tag {name}")
         for snapshot in branch.changelogs:
-            _follow_changelog(references, snapshot, f"{home}changelog {snapshot.id}")
+            user = f"{home}changelog {snapshot.id}"  # its other lists have expired
+            for listed in snapshot.manifest_lists:
+                if listed.role == "changelog":
+                    references.add(listed.path, user, "manifest list (changelog)")
+            for file in snapshot.changelog_files:
+                references.add(file.path, user, "changelog data")
+                references.add(file.manifest or "", user, "manifest")
     return references
 
 
@@ -98,16 +104,6 @@ def _follow(references: References, snapshot: PaimonSnapshot, user: str) -> None
         references.add(index.path, user, name_index(index.index_type))
     if document.statistics:
         references.add(layout.shared("statistics", document.statistics), user, "statistics")
-
-
-def _follow_changelog(references: References, snapshot: PaimonSnapshot, user: str) -> None:
-    """All that a kept changelog still has: its other lists have expired."""
-    for found in snapshot.manifest_lists:
-        if found.role == "changelog":
-            references.add(found.path, user, "manifest list (changelog)")
-    for file in snapshot.changelog_files:
-        references.add(file.path, user, "changelog data")
-        references.add(file.manifest or "", user, "manifest")
 
 
 def name_index(kind: str) -> str:
@@ -135,22 +131,14 @@ def name_role(relative: str, changelog_prefix: str = "changelog-") -> str:
         return "temporary"
     if parts[0] == "branch" and len(parts) > 2:
         return f"branch {name_role('/'.join(parts[2:]), changelog_prefix)}"
-    if len(parts) > 1:
-        by_folder = _name_by_folder(parts[0], name)
-        if by_folder is not None:
-            return by_folder
+    for folders, pattern, role in _NAMES if len(parts) > 1 else ():
+        if parts[0] in folders.split("|") and re.match(pattern, name):
+            return role.format(parts[0])
     if parts[0] in ("metadata", "iceberg") and len(parts) > 1:
         return "Iceberg metadata"
     if len(parts) > 1 and _BUCKET.match(parts[-2]):
         return _name_by_suffix(name, changelog_prefix)
     return "marker" if name == "_SUCCESS" else "unknown"
-
-
-def _name_by_folder(folder: str, name: str) -> str | None:
-    for folders, pattern, role in _NAMES:
-        if folder in folders.split("|") and re.match(pattern, name):
-            return role.format(folder)
-    return None
 
 
 def _name_by_suffix(name: str, changelog_prefix: str) -> str:

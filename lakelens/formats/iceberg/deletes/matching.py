@@ -90,17 +90,15 @@ class DeleteIndex:
         key = partition_key(data)
         return [file for file in group.since(data.sequence_number or 0) if partition_key(file) == key]
 
-    def _describe_keys(self, ids: tuple[int, ...]) -> tuple[KeyColumn, ...]:
-        if ids not in self._keys:
-            self._keys[ids] = describe_keys(self.reader.context, ids)
-        return self._keys[ids]
-
     def _make(self, file: IcebergDataFile, data: IcebergDataFile) -> DeleteMatch:
         born, deleted = data.sequence_number or 0, file.sequence_number or 0
         reader = self.reader
         if file.content == "equality_deletes":
             where = "every partition" if reaches_everywhere(file) else "its partition"
-            keys = self._describe_keys(tuple(file.equality_ids or ()))
+            ids = tuple(file.equality_ids or ())
+            if ids not in self._keys:
+                self._keys[ids] = describe_keys(reader.context, ids)
+            keys = self._keys[ids]
             return DeleteMatch(
                 file,
                 f"equality delete for {where}: data sequence {born} < delete sequence {deleted}",

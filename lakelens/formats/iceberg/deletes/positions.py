@@ -78,11 +78,11 @@ class DeleteReader:
         from pyroaring import BitMap64, FrozenBitMap64
 
         by_path = self.read_all_positions(delete)
-        name = _base(data.file_path)
+        name, locate = _base(data.file_path), self.context.access.locator.locate
         named = [
             positions
             for path, positions in by_path.items()
-            if path == data.file_path or (_base(path) == name and self._locate(path) == data.path)
+            if path == data.file_path or (_base(path) == name and locate(path) == data.path)
         ]
         if len(named) == 1:
             return FrozenBitMap64(named[0])
@@ -107,14 +107,13 @@ class DeleteReader:
         """The rows of a data file that an equality delete file hits; reads both. Raises `LakeError`."""
         from pyroaring import FrozenBitMap64
 
+        context = self.context
         _, keys = self._kept.get(("keys", delete.file_path), lambda: self._decode_keys(delete, columns))
         key = ("rows", data.file_path, *(column.id for column in columns))
-        _, rows = self._kept.get(key, lambda: (_DATA, self._open_data(data, columns)))
+        _, rows = self._kept.get(
+            key, lambda: (_DATA, DataKeys(context, data, columns, *find_content(context, data)))
+        )
         return FrozenBitMap64(rows.find(keys))
-
-    def _open_data(self, data: IcebergDataFile, columns: tuple[KeyColumn, ...]) -> DataKeys:
-        path, kind = find_content(self.context, data)
-        return DataKeys(self.context, data, columns, path, kind)
 
     def _decode_keys(self, delete: IcebergDataFile, columns: tuple[KeyColumn, ...]) -> tuple[int, KeySet]:
         path, kind = find_content(self.context, delete)
@@ -150,9 +149,6 @@ class DeleteReader:
         if delete.record_count is not None and delete.record_count != grouping.rows:
             message = f"the manifest says {delete.record_count} deletes, the file has {grouping.rows}"
             findings.add("warning", "record-count", path, message)
-
-    def _locate(self, path: str) -> str:
-        return self.context.access.locator.locate(path)
 
 
 class _Grouping:

@@ -106,7 +106,20 @@ def list_index_files(reader: DeleteReader, snapshot: IcebergSnapshot) -> tuple[I
 def list_sketch_files(context: TableContext, snapshot_id: int) -> tuple[IndexFile, ...]:
     """The Puffin files of table statistics that the document records for a snapshot."""
     found = context.document.list_statistics("statistics", snapshot_id)
-    return tuple(_describe_statistics_index(context, wire, raw) for wire, raw in found)
+    return tuple(
+        SketchFile(
+            "STATISTICS",
+            context.access.locator.locate(wire.statistics_path),
+            wire.statistics_path,
+            wire.file_size_in_bytes,
+            len(wire.blob_metadata),
+            blobs=LazyBlobs(context, wire.statistics_path),
+            raw=raw,
+            _source=context.source(),
+            _contents=Source(_read_sketches, context),
+        )
+        for wire, raw in found
+    )
 
 
 def list_vector_files(reader: DeleteReader, files: Iterable[DataFile]) -> tuple[IndexFile, ...]:
@@ -117,7 +130,32 @@ def list_vector_files(reader: DeleteReader, files: Iterable[DataFile]) -> tuple[
     for file in files:
         if file.content == "deletion_vector":
             vectors.setdefault(file.recorded_path, []).append(file)  # type: ignore[arg-type]
-    return tuple(_describe_vectors(reader, path, found) for path, found in vectors.items())
+    context = reader.context
+    return tuple(
+        VectorFile(
+            "DELETION_VECTORS",
+            own[0].path,
+            recorded,
+            own[0].file_size_in_bytes,
+            len(own),
+            ranges=tuple(
+                {
+                    "data_file": file.referenced_data_file,
+                    "data_path": file.referenced_data_path,
+                    "offset": file.content_offset,
+                    "length": file.content_size_in_bytes,
+                    "cardinality": file.record_count,
+                }
+                for file in own
+            ),
+            blobs=LazyBlobs(context, recorded),
+            raw={"files": tuple(file.raw for file in own)},
+            _source=context.source(),
+            _vectors=context.source(),
+            _contents=Source(_read_vectors, reader, tuple(own)),
+        )
+        for recorded, own in vectors.items()
+    )
 
 
 def list_statistics(context: TableContext, snapshot_id: int) -> tuple[StatisticsFile, ...]:
@@ -167,49 +205,6 @@ def _note_gone(context: TableContext, kind: str, wire: WireStatistics) -> None:
     if wire.file_size_in_bytes is not None and size != wire.file_size_in_bytes:
         message = f"recorded with {wire.file_size_in_bytes} bytes, the file has {size}"
         context.findings.add("warning", "file-size", path, message, (wire.snapshot_id,))
-
-
-def _describe_statistics_index(
-    context: TableContext, wire: WireStatistics, raw: Mapping[str, Any]
-) -> IndexFile:
-    return SketchFile(
-        "STATISTICS",
-        context.access.locator.locate(wire.statistics_path),
-        wire.statistics_path,
-        wire.file_size_in_bytes,
-        len(wire.blob_metadata),
-        blobs=LazyBlobs(context, wire.statistics_path),
-        raw=raw,
-        _source=context.source(),
-        _contents=Source(_read_sketches, context),
-    )
-
-
-def _describe_vectors(reader: DeleteReader, recorded: str, files: Sequence[IcebergDataFile]) -> IndexFile:
-    context = reader.context
-    ranges = tuple(
-        {
-            "data_file": file.referenced_data_file,
-            "data_path": file.referenced_data_path,
-            "offset": file.content_offset,
-            "length": file.content_size_in_bytes,
-            "cardinality": file.record_count,
-        }
-        for file in files
-    )
-    return VectorFile(
-        "DELETION_VECTORS",
-        files[0].path,
-        recorded,
-        files[0].file_size_in_bytes,
-        len(files),
-        ranges=ranges,
-        blobs=LazyBlobs(context, recorded),
-        raw={"files": tuple(file.raw for file in files)},
-        _source=context.source(),
-        _vectors=context.source(),
-        _contents=Source(_read_vectors, reader, tuple(files)),
-    )
 
 
 def _read_vectors(file: IndexFile, reader: DeleteReader, deletes: Sequence[IcebergDataFile]) -> Vectors:

@@ -138,17 +138,14 @@ def _walk_arrow(fields: Iterable[pa.Field], prefix: tuple[str, ...], depth: int)
 def _walk_avro(record: Mapping[str, Any], prefix: tuple[str, ...], depth: int) -> Iterator[Any]:
     for field in record.get("fields", ()):
         path = (*prefix, field["name"])
-        kind = _plain_avro(field["type"])
+        kind = field["type"]
+        if isinstance(kind, list):  # the type without the union that only makes it optional
+            branches = [branch for branch in kind if branch != "null"]
+            kind = branches[0] if len(branches) == 1 else kind
         number = field.get("field-id")
         yield StoredColumn(path, kind), number if isinstance(number, int) else None
         if isinstance(kind, dict) and kind.get("type") == "record" and depth < _MAX_DEPTH:
             yield from _walk_avro(kind, path, depth + 1)
-
-
-def _plain_avro(kind: Any) -> Any:
-    """An Avro type without the union that only makes it optional."""
-    branches = [branch for branch in kind if branch != "null"] if isinstance(kind, list) else [kind]
-    return branches[0] if len(branches) == 1 else kind
 
 
 def _apply_logical(array: pa.Array, kind: Any, path: str) -> pa.Array:

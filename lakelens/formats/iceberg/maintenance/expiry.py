@@ -279,6 +279,22 @@ def plan_orphans(table: IcebergTable, values: Mapping[str, Any]) -> Proposal:
             "Nothing changes: the engine refuses.", call, refusal=refusal, assumptions=assume(table)
         )
     below = values.get("location")
+    assumptions = [
+        *assume(table, commits=False),
+        Assumption(
+            f"Files of {before:%Y-%m-%d %H:%M:%S} UTC and later are young, and stay: a running commit may need them."
+        ),
+        Assumption(
+            "No other table or process keeps files below this location: that cannot be known from here.",
+            is_known=False,
+        ),
+    ]
+    if mode == "delete" and any(True for _ in _list_prefixes(table)):
+        message = (
+            "prefix_mismatch_mode is delete: files that are recorded under another scheme or authority are deleted too, "
+            "and are not among these."
+        )
+        assumptions.append(Assumption(message, is_known=False))
     notes = []
     if table.relocation.is_moved:
         notes.append(
@@ -291,7 +307,7 @@ def plan_orphans(table: IcebergTable, values: Mapping[str, Any]) -> Proposal:
         changes="No snapshot changes, and no commit is made.",
         call=call,
         orphans=OrphanRule(before, None if below is None else _find_place(table, below)),
-        assumptions=(*assume(table, commits=False), *_assume_listing(table, before, mode)),
+        assumptions=assumptions,
         notes=notes,
     )
 
@@ -359,19 +375,3 @@ def _split(location: str) -> tuple[str | None, str]:
         return None, location
     scheme = matched[1].lower()
     return f"{_SAME.get(scheme, scheme)}://{(matched[2] or '').lower()}", location[matched.end() :]
-
-
-def _assume_listing(table: IcebergTable, before: datetime, mode: str) -> Iterator[Assumption]:
-    yield Assumption(
-        f"Files of {before:%Y-%m-%d %H:%M:%S} UTC and later are young, and stay: a running commit may need them."
-    )
-    yield Assumption(
-        "No other table or process keeps files below this location: that cannot be known from here.",
-        is_known=False,
-    )
-    if mode == "delete" and any(True for _ in _list_prefixes(table)):
-        yield Assumption(
-            "prefix_mismatch_mode is delete: files that are recorded under another scheme or authority are deleted too, "
-            "and are not among these.",
-            is_known=False,
-        )

@@ -209,16 +209,16 @@ class FileGroup:
         if not any(self.shares):
             return 0
         size = self.limits.find_split_size(self.size)
-        if self.size + sum(weigh_deletes(file.deletes) for file in self.files) <= size:
+        weights = [weigh_deletes(file.deletes) for file in self.files]
+        if self.size + sum(weights) <= size:
             return 1
-        tasks = pack_lookback(self._cut(size), size, self.lookback)
+        units = (
+            SplitUnit((split,), split.length + weight)
+            for file, weight in zip(self.files, weights, strict=True)
+            for split in cut_file(file, size)
+        )
+        tasks = pack_lookback(units, size, self.lookback)
         return sum(1 for task in tasks if any(split.length for unit in task for split in unit.splits)) or 1
-
-    def _cut(self, size: int) -> Iterator[SplitUnit]:
-        for file in self.files:
-            more = weigh_deletes(file.deletes)
-            for split in cut_file(file, size):
-                yield SplitUnit((split,), split.length + more)
 
     @cached_property
     def has_equality_deletes(self) -> bool:

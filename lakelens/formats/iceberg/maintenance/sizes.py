@@ -63,18 +63,15 @@ class Input:
 
 def measure_inputs(files: Sequence[IcebergDataFile], shares: Sequence[float]) -> list[Input]:
     """Data files as input. Of many the columns of the first are measured: they are in the entries, read one by one."""
-    return [
-        Input(file.size_bytes or 0, share)
-        if number >= _MOST_MEASURED
-        else Input(file.size_bytes or 0, share, _list_columns(file), len(file.split_offsets or ()))
-        for number, (file, share) in enumerate(zip(files, shares, strict=True))
-    ]
-
-
-def _list_columns(file: IcebergDataFile) -> list[int] | None:
-    columns = file.column_sizes
-    known = [size for size in columns.values() if isinstance(size, int) and size > 0] if columns else None
-    return known or None
+    inputs = []
+    for number, (file, share) in enumerate(zip(files, shares, strict=True)):
+        if number >= _MOST_MEASURED:
+            inputs.append(Input(file.size_bytes or 0, share))
+            continue
+        sizes = (file.column_sizes or {}).values()
+        known = [size for size in sizes if isinstance(size, int) and size > 0]
+        inputs.append(Input(file.size_bytes or 0, share, known or None, len(file.split_offsets or ())))
+    return inputs
 
 
 def estimate_merged(inputs: Sequence[Input], outputs: int) -> Estimate:

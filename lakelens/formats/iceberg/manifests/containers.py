@@ -206,7 +206,8 @@ def _keep_readable(
             message = f"a manifest whose field {known[number]} ({number}) has another type"
             raise Corrupt(message, path=path, json_path="schema", expected=wanted[0], seen=seen)
         else:
-            words = f"{known[number]} ({number}) is {_name_type(one['type'])}, not {_name_wanted(wanted)}"
+            expected = f"{wanted[0]} of {wanted[1][-1]}" if wanted[0] in ("map", "array") else wanted[-1]
+            words = f"{known[number]} ({number}) is {_name_type(one['type'])}, not {expected}"
             problems.append(f"{words}: it is not read")
     for number in _NEEDED:
         if number in known and number not in found:
@@ -239,10 +240,6 @@ def _name_type(kind: Any) -> str:
     if not isinstance(kind, Mapping):
         return str(kind)
     return str(kind.get("logicalType") or kind.get("type"))
-
-
-def _name_wanted(wanted: tuple[Any, ...]) -> str:
-    return f"{wanted[0]} of {wanted[1][-1]}" if wanted[0] in ("map", "array") else str(wanted[-1])
 
 
 def iterate_records(data: bytes, path: str, header: Header) -> Iterator[dict[str, Any]]:

@@ -87,7 +87,9 @@ class IcebergDataFile(TableObject, DataFile):
         self.file_path = fields["file_path"]
         self.recorded_path = self.file_path
         self.file_format = str(fields.get("file_format") or self.file_path.rpartition(".")[2]).lower()
-        self.content = self._find_content()
+        content = _CONTENTS.get(fields.get("content") or 0, "data")
+        is_vector = self.file_format == "puffin" or fields.get("content_offset") is not None
+        self.content = "deletion_vector" if content == "position_deletes" and is_vector else content
         self.record_count = fields.get("record_count")
         self.file_size_in_bytes = fields.get("file_size_in_bytes")
         self.size_bytes = self.file_size_in_bytes
@@ -150,8 +152,3 @@ class IcebergDataFile(TableObject, DataFile):
     def referenced_data_path(self) -> str | None:
         """Where the file of `target` is now."""
         return None if self.target is None else self._context.access.locator.locate(self.target)
-
-    def _find_content(self) -> Content:
-        content = _CONTENTS.get(self._fields.get("content") or 0, "data")
-        is_vector = self.file_format == "puffin" or self.content_offset is not None
-        return "deletion_vector" if content == "position_deletes" and is_vector else content

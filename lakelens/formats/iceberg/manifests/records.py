@@ -169,8 +169,16 @@ class EntryReader:
         if not isinstance(file.get("file_path"), str):
             raise self._fail(index, "data_file.file_path", "a string", file.get("file_path"))
         for name in MAP_FIELDS:
-            if file.get(name) is not None:
-                file[name] = self._to_map(file[name], index, name)
+            pairs = file.get(name)
+            if pairs is None:
+                continue
+            try:
+                if isinstance(pairs, Mapping):  # an Avro map: its keys are text
+                    file[name] = {int(key): value for key, value in pairs.items()}
+                else:
+                    file[name] = {int(pair["key"]): pair["value"] for pair in pairs}
+            except (TypeError, KeyError, ValueError) as error:
+                raise self._fail(index, f"data_file.{name}", "a map of column ids", pairs) from error
         return entry, file
 
     def partition_values(self, file: Mapping[str, Any]) -> dict[int | str, Any]:
@@ -184,14 +192,6 @@ class EntryReader:
             number = field.get("field-id")
             ids[field["name"]] = number if isinstance(number, int) else field["name"]
         return {ids.get(name, name): value for name, value in values.items()}
-
-    def _to_map(self, stored: Any, index: int, name: str) -> dict[int, Any]:
-        try:
-            if isinstance(stored, Mapping):  # an Avro map: its keys are text
-                return {int(key): value for key, value in stored.items()}
-            return {int(pair["key"]): pair["value"] for pair in stored}
-        except (TypeError, KeyError, ValueError) as error:
-            raise self._fail(index, f"data_file.{name}", "a map of column ids", stored) from error
 
     def _fail(self, index: int, place: str, expected: str, seen: Any) -> Corrupt:
         return Corrupt(

@@ -308,12 +308,15 @@ def _locate_by_folder(locator: Locator, recorded: pa.Array) -> pa.Array:
 
     pieces = pc.split_pattern(recorded, "/", max_splits=1, reverse=True)
     if not pc.all(pc.equal(pc.list_value_length(pieces), 2)).as_py():
-        return _locate_singly(locator, recorded)
+        paths = recorded.to_pylist()
+        return pa.array([None if path is None else locator.locate(path) for path in paths], pa.string())
     flat = pieces.flatten()
     folders, names = flat[::2].dictionary_encode(), flat[1::2]
     places = _locate_folders(locator, folders, recorded)
     located = pc.binary_join_element_wise(places.take(folders.indices), names, "")
-    odd = pc.or_(pc.is_null(located), pc.is_in(names, _odd_names(locator)))
+    # names of files that could be roots themselves, and no name at all
+    odd_names = pa.array(["", *(root.rpartition("/")[2] for root in locator.roots)], pa.string())
+    odd = pc.or_(pc.is_null(located), pc.is_in(names, odd_names))
     if pc.any(odd).as_py():
         mask = odd.to_pylist()
         texts = [
@@ -350,18 +353,3 @@ def _locate_folder(probe: Locator, folder: str) -> str | None:
     if len(probe.unmapped) > known or not now.endswith("/" + _NAME):
         return None
     return now.removesuffix(_NAME) if split_location(location)[1].startswith("/") else None
-
-
-def _odd_names(locator: Locator) -> pa.Array:
-    """Names of files that could be roots themselves, and no name at all."""
-    import pyarrow as pa
-
-    return pa.array(["", *(root.rpartition("/")[2] for root in locator.roots)], pa.string())
-
-
-def _locate_singly(locator: Locator, recorded: pa.Array) -> pa.Array:
-    import pyarrow as pa
-
-    return pa.array(
-        [None if one is None else locator.locate(one) for one in recorded.to_pylist()], pa.string()
-    )

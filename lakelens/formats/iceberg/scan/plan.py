@@ -8,6 +8,7 @@ of one Avro schema (`codecs.avro.bulk`), Parquet manifests one by one, and built
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -170,7 +171,9 @@ class IcebergScan(ColumnarScan):
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        context = _unpack_context(state["context"])
+        store, locator, path, text, columns = state["context"]
+        access = TableAccess(TracingStore(store), locator)
+        context = TableContext(access, decode_document(text, path), columns=columns)
         self.__init__(context, state["tasks"], state["snapshots"], fast=state["fast"])  # type: ignore[misc]
 
 
@@ -218,30 +221,19 @@ def plan_scan(
     tasks = plan_tasks(manifests)
     has_deletes = any(task.line.get("content") for task in tasks)
     context.columns.expect_reserved(context.typed.format_version or 1, has_deletes)
-    if _has_lost_schemas(context):
-        for task in fetch_along(context.access.store, tasks, lambda task: (task.path, task.size_bytes)):
-            _learn_columns(context, task)
+    known, store = context.schemas.structs, context.access.store
+    # an older schema may be missing from the document: version 1 keeps none, and tools take them out
+    if context.typed.schemas is None or len(known) <= max(known):
+        for task in fetch_along(store, tasks, lambda task: (task.path, task.size_bytes)):
+            with suppress(LakeError):  # whatever is wrong is found when the manifest is read
+                header = read_head(store, task.path)
+                learn_from_header(context, header, task.line.get("partition_spec_id"), task.path)
     return IcebergScan(context, tasks, snapshots)
 
 
 def plan_tasks(manifests: Iterable[IcebergManifest]) -> list[ScanTask]:
     """One task for each manifest, each once; no manifest is read."""
     return [_plan_task(position, manifest) for position, manifest in enumerate(dict.fromkeys(manifests))]
-
-
-def _has_lost_schemas(context: TableContext) -> bool:
-    """Whether an older schema may be missing from the document: version 1 keeps none, and tools take them out."""
-    known = context.schemas.structs
-    return context.typed.schemas is None or len(known) <= max(known)
-
-
-def _learn_columns(context: TableContext, task: ScanTask) -> None:
-    """Take in the schema of a manifest's header; whatever is wrong is found when the manifest is read."""
-    try:
-        header = read_head(context.access.store, task.path)
-        learn_from_header(context, header, task.line.get("partition_spec_id"), task.path)
-    except LakeError:
-        return
 
 
 def _plan_task(position: int, manifest: IcebergManifest) -> ScanTask:
@@ -260,9 +252,3 @@ def _pack_context(context: TableContext) -> tuple[Any, ...]:
     access = context.access
     text = msgspec.json.encode(needed)
     return access.store.inner, access.locator, context.document.path, text, context.columns
-
-
-def _unpack_context(packed: tuple[Any, ...]) -> TableContext:
-    store, locator, path, text, columns = packed
-    access = TableAccess(TracingStore(store), locator)
-    return TableContext(access, decode_document(text, path), columns=columns)

@@ -94,6 +94,7 @@ def build_stats(
 
     A leaf that no file has anything for is left out.
     """
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     lists = {name: open_lists(entries, stored, keep) for name, stored in FIELDS.items()}
@@ -123,23 +124,15 @@ def build_stats(
     if len(shown) < len(ids):
         hidden = [column for column in chain.from_iterable(groups) if column.name not in shown]
         rows = entries.rows if keep is None else pc.sum(keep).as_py() or 0
-        _show(found[wanted[0]], wanted[0], hidden, rows)
+        for column in hidden:  # leaves that only columns that are not wanted have anything for
+            kind = arrow_type(column.type) if wanted[0].endswith("bounds") else pa.int64()
+            found[wanted[0]][column.name] = pa.nulls(rows, kind)
     return found
 
 
 def _cut(values: pa.Array, leaves: Sequence[LeafColumn]) -> dict[str, pa.Array]:
     rows = len(values) // len(leaves)
     return {column.name: values.slice(number * rows, rows) for number, column in enumerate(leaves)}
-
-
-def _show(found: dict[str, pa.Array], name: str, leaves: Sequence[LeafColumn], rows: int) -> None:
-    """Show leaves that only columns that are not wanted have anything for."""
-    import pyarrow as pa
-
-    for column in leaves:
-        found[column.name] = pa.nulls(
-            rows, arrow_type(column.type) if name.endswith("bounds") else pa.int64()
-        )
 
 
 def decode_bounds(lists: KeyedLists, leaves: Sequence[LeafColumn], report: Report) -> pa.Array:

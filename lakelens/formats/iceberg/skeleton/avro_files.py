@@ -76,7 +76,9 @@ class SchemaWriter:
         if made.get("logicalType") not in _LOGICAL:
             made.pop("logicalType", None)
         if "name" in made:
-            made["name"] = self._name(str(made["name"]))
+            name = str(made["name"])
+            is_known = _NAME.fullmatch(name) is not None
+            made["name"] = name if is_known else self._named.setdefault(name, f"n{len(self._named) + 1}")
         for key in ("items", "values"):
             if key in made:
                 made[key] = self.write(made[key], kind)
@@ -102,11 +104,6 @@ class SchemaWriter:
             new["type"] = self.write(field.get("type"), _INNER.get(names.get(stored, ""), ""))
             made.append(new)
         return made
-
-    def _name(self, name: str) -> str:
-        if _NAME.fullmatch(name):
-            return name
-        return self._named.setdefault(name, f"n{len(self._named) + 1}")
 
 
 #: every name that the specification gives a field of a manifest or a manifest list, now or before

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
+from uuid import UUID
 
 from lakelens.codecs.iceberg.transforms import Transform
 from lakelens.codecs.iceberg.types import IcebergType, parse_type
@@ -264,7 +265,7 @@ class DocumentWriter:
     @property
     def _writers(self) -> Mapping[str, Callable[[Any], Any]]:
         return {
-            "table-uuid": lambda value: self._make_uuid(),
+            "table-uuid": lambda value: str(UUID(int=self.redaction.random.getrandbits(128))),
             "location": lambda value: self._places.spell(value),
             "schema": self.write_schema,
             "schemas": lambda value: self._each(value, self.write_schema),
@@ -288,10 +289,6 @@ class DocumentWriter:
         if value:
             self.redaction.note(f"{what} are left out")
         return []
-
-    def _make_uuid(self) -> str:
-        digits = f"{self.redaction.random.getrandbits(128):032x}"
-        return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
     # --- schemas -------------------------------------------------------------------------------------------------------
 

@@ -6,8 +6,9 @@ ranges never overlap, or readers that open one file of them miss the newer versi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
+from operator import le, lt
 from typing import TYPE_CHECKING, Any
 
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
@@ -112,7 +113,7 @@ def _compare_runs(survey: Survey, line: LedgerLine, state: State) -> None:
             continue
         keys = tuple(low.values()), tuple(high.values())
         message = f"_MIN_KEY {_format_key(low)} is above _MAX_KEY {_format_key(high)}"
-        line.require(_is_ordered(*keys), "key-range", path, message, state.ids)
+        line.require(_holds(le, *keys), "key-range", path, message, state.ids)
         if (level or 0) > 0:
             runs.setdefault((str(partition), bucket, level), []).append((*keys, path))
     for (_, bucket, level), run in runs.items():
@@ -127,19 +128,13 @@ def _compare_run(line: LedgerLine, run: list[tuple[Any, Any, str]], where: str, 
     for (_, high, one), (low, _, other) in pairwise(ordered):
         name = one.rpartition("/")[2]
         message = f"its keys overlap with those of {name}, which is in the same sorted run: {where}"
-        line.require(_is_below(high, low), "key-overlap", other, message, state.ids)
+        line.require(_holds(lt, high, low), "key-overlap", other, message, state.ids)
 
 
-def _is_ordered(low: tuple[Any, ...], high: tuple[Any, ...]) -> bool:
+def _holds(order: Callable[[Any, Any], bool], key: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
+    """Say whether two keys are in an order; those that do not order in Python are taken to be."""
     try:
-        return low <= high
-    except TypeError:
-        return True
-
-
-def _is_below(high: tuple[Any, ...], low: tuple[Any, ...]) -> bool:
-    try:
-        return high < low
+        return order(key, other)
     except TypeError:
         return True
 

@@ -45,7 +45,10 @@ def compare_indexes(table: PaimonTable, survey: Survey) -> None:
         for index in snapshot.index_files:
             seen.setdefault(index.path, (index, []))[1].extend(state.ids)
         _compare_statistics(survey, state, snapshot)
-    rows = _list_rows(survey)
+    rows: dict[str, int] = {}  # of data files by name, as entries record them
+    if survey.entries.num_rows:
+        names = map(posixpath.basename, survey.entries["path"].to_pylist())
+        rows = dict(zip(names, survey.numpy("record_count").tolist(), strict=True))
     for path, (index, users) in track(list(seen.items())[:MOST_INDEXES], "index files", len(seen)):
         snapshots = tuple(sorted(set(users)))
         try:
@@ -62,14 +65,6 @@ def compare_indexes(table: PaimonTable, survey: Survey) -> None:
     if len(seen) > MOST_INDEXES:
         what = f"{len(seen) - MOST_INDEXES:,} of {len(seen):,} index files"
         survey.ledger.leave(what, f"the first {MOST_INDEXES:,} were decoded")
-
-
-def _list_rows(survey: Survey) -> Mapping[str, int]:
-    """The rows of data files by name, as entries record them."""
-    if not survey.entries.num_rows:
-        return {}
-    names = map(posixpath.basename, survey.entries["path"].to_pylist())
-    return dict(zip(names, survey.numpy("record_count").tolist(), strict=True))
 
 
 def _compare_vectors(

@@ -85,8 +85,11 @@ class VectorReader:
 
     def _read(self, file: PaimonIndexFile, offset: int, length: int, data_file: str) -> bytes:
         """The bytes from the vector's length word on, as many as it may have."""
-        is_small = file.size_bytes is not None and file.size_bytes <= SMALL
-        whole = self._read_small(file.path) if is_small else None
+        whole: bytes | None = None
+        if file.size_bytes is not None and file.size_bytes <= SMALL:
+            whole = self._kept.get(file.path, lambda: self._read_range(file.path, 0, SMALL + 1))
+            if len(whole) > SMALL:  # it is larger than its manifest says
+                whole = None
         version = self._read_range(file.path, 0, 1) if whole is None else whole[:1]
         data, wanted = b"", length + _FRAME
         if offset > 0 and length > 0:
@@ -99,10 +102,6 @@ class VectorReader:
             message = f"the deletion vector of {data_file} is outside of its file"
             raise Corrupt(message, path=file.path, offset=max(offset, 0), seen=f"{len(data)} bytes")
         return data
-
-    def _read_small(self, path: str) -> bytes | None:
-        data = self._kept.get(path, lambda: self._read_range(path, 0, SMALL + 1))
-        return data if len(data) <= SMALL else None  # it may be larger than its manifest says
 
     def _read_range(self, path: str, start: int, length: int) -> bytes:
         try:

@@ -7,9 +7,9 @@ partition are joined where there are `compaction.min.file-num` of them or where 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lakelens.caching import cached_property
 from lakelens.formats.paimon.health.metadata import (
@@ -171,7 +171,8 @@ def find_reach(rules: PaimonHealth, figures: FileFigures) -> Reach | None:
         names = pa.array([str(path).rsplit("/", 1)[-1] for path in paths.take(figures.data).to_pylist()])
         wanted = pa.array([str(item["data_file"]) for item in ranges])
         places = find_places(wanted, names)
-        rows = np.array([_count_rows(item) for item in ranges], np.int64)
+        counts = [item.get("cardinality") for item in ranges]
+        rows = np.array([count if isinstance(count, int) and count > 0 else 0 for count in counts], np.int64)
         reached = places >= 0
         deletes = sum_groups(places[reached], len(figures.data))
         known = sum_groups(places[reached], len(figures.data), rows[reached])
@@ -195,11 +196,6 @@ def find_places(wanted: pa.Array, names: pa.Array) -> Numbers:
     found = pc.fill_null(pc.index_in(wanted, value_set=names), -1)
     places: Numbers = found.to_numpy(zero_copy_only=False).astype(np.int64)
     return places
-
-
-def _count_rows(item: Mapping[str, Any]) -> int:
-    rows = item.get("cardinality")
-    return rows if isinstance(rows, int) and rows > 0 else 0
 
 
 def measure_vectors(

@@ -112,21 +112,17 @@ def _compile(formatter: str) -> str:
         elif letter == "S":
             made.append(rf"(?P<fraction>\d{{{len(whole)}}})")
         elif letter in _LETTERS and not (letter == "M" and len(whole) > 2):
-            made.append(_match_number(_LETTERS[letter], letter, len(whole)))
+            name, length = _LETTERS[letter], len(whole)
+            if name == "year" and length == 2:
+                made.append(r"(?P<short>\d{2})")
+            elif name == "year":
+                made.append(rf"(?P<year>\d{{{max(length, 4) if length > 1 else '1,9'}}})")
+            else:
+                made.append(rf"(?P<{name}>\d{{{length if length > 1 else '1,2'}}})")
         else:
             message = f"partition.timestamp-formatter: {whole} of {formatter!r} is not known here"
             raise Corrupt(message, expected="y, u, M, d, H, m, s, S and quoted text", seen=whole)
     return "".join(made)
-
-
-def _match_number(name: str, letter: str, length: int) -> str:
-    if name == "year":
-        return (
-            r"(?P<short>\d{2})"
-            if length == 2
-            else rf"(?P<year>\d{{{max(length, 4) if length > 1 else '1,9'}}})"
-        )
-    return rf"(?P<{name}>\d{{{length}}})" if length > 1 else rf"(?P<{name}>\d{{1,2}})"
 
 
 _STRATEGIES = ("values-time", "update-time")
@@ -172,17 +168,13 @@ def plan_expiry(table: Table, values: Mapping[str, Any]) -> Proposal:
     if snapshot.is_incomplete or snapshot.id != branch.pointer.latest:
         refusal = f"snapshot {branch.pointer.latest} cannot be read: the engine fails"
         return Proposal(changes, call, refusal=refusal, assumptions=assumptions)
-    finder = _Finder(branch, snapshot, _go_back(read_now(values).replace(tzinfo=None), span), values)
+    try:
+        before = read_now(values).replace(tzinfo=None) - span
+    except OverflowError:
+        before = datetime.min
+    finder = _Finder(branch, snapshot, before, values)
     expired = finder.find(files, strategy == "update-time")
     return _propose(branch, snapshot, files, expired, changes, call, assumptions, finder.notes)
-
-
-def _go_back(now: datetime, span: timedelta) -> datetime:
-    """So long before; the beginning of time where that is before it."""
-    try:
-        return now - span
-    except OverflowError:
-        return datetime.min
 
 
 class _Finder:

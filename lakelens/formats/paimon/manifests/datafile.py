@@ -51,7 +51,14 @@ class PaimonDataFile(TableObject, DataFile):
     copied_by = identified_by[:-1]
     late = MappingProxyType(
         {
-            "path": lambda file: file._locate(),
+            # where the file is now: by partition and bucket, or where its external path leads
+            "path": lambda file: file.context.locate_data(
+                file.partition_bytes,
+                file.bucket or 0,
+                file.file_name,
+                file.external_path,
+                file.source_manifest.path,
+            ),
             "partition": lambda file: file.context.partitions.decode(
                 file.partition_bytes, file.source_manifest.path
             ),
@@ -108,16 +115,6 @@ class PaimonDataFile(TableObject, DataFile):
         """The manifest that names the file."""
         manifest: PaimonManifest = self._home
         return manifest
-
-    def _locate(self) -> str:
-        """Where the file is now: by partition and bucket, or where its external path leads."""
-        return self.context.locate_data(
-            self.partition_bytes,
-            self.bucket or 0,
-            self.file_name,
-            self.external_path,
-            self.source_manifest.path,
-        )
 
     @cached_property
     def write_cols(self) -> tuple[str, ...] | None:

@@ -110,44 +110,40 @@ def _make_file(
         raise Corrupt(message, path=manifest, expected=expected, seen=list(raw))
     partition, bucket = raw.get("_PARTITION") or b"", raw.get("_BUCKET")
     external = raw.get("_EXTERNAL_PATH")
+    if external is not None:
+        path = context.locate_external(external, name)
+    elif context.is_on("index-file-in-data-file-dir"):
+        path = context.locate_data(partition, bucket or 0, name, None, manifest)
+    else:
+        path = context.layout.shared("index", name)
+    # where the vectors of data files are: offset of the length word, length as recorded, deleted rows
+    ranges = (
+        {
+            "data_file": item.get("f0"),
+            "offset": item.get("f1"),
+            "length": item.get("f2"),
+            "cardinality": item.get("_CARDINALITY"),
+        }
+        for item in raw.get("_DELETIONS_VECTORS_RANGES") or ()
+        if item
+    )
+    found = raw.get("_GLOBAL_INDEX")
     made, contents = kinds.get(kind, (PaimonIndexFile, None))
     return made(
         kind,
-        _locate(context, name, external, partition, bucket or 0, manifest),
+        path,
         external or name,
         raw.get("_FILE_SIZE"),
         raw.get("_ROW_COUNT"),
         context.partitions.decode(partition, manifest),
         bucket,
-        ranges=tuple(_make_range(item) for item in raw.get("_DELETIONS_VECTORS_RANGES") or () if item),
+        ranges=tuple(ranges),
         raw=raw,
         manifest=manifest,
-        global_index=_make_global(raw.get("_GLOBAL_INDEX")),
+        global_index=None
+        if found is None
+        else {key.lstrip("_").lower(): value for key, value in found.items()},
         _source=context.source(),
         _vectors=context.source(),
         _contents=contents,
     )
-
-
-def _make_range(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Where the vector of one data file is: offset of its length word, length as recorded, deleted rows."""
-    return {
-        "data_file": item.get("f0"),
-        "offset": item.get("f1"),
-        "length": item.get("f2"),
-        "cardinality": item.get("_CARDINALITY"),
-    }
-
-
-def _make_global(raw: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    return None if raw is None else {key.lstrip("_").lower(): value for key, value in raw.items()}
-
-
-def _locate(
-    context: TableContext, name: str, external: str | None, partition: bytes, bucket: int, manifest: str
-) -> str:
-    if external is not None:
-        return context.locate_external(external, name)
-    if context.is_on("index-file-in-data-file-dir"):
-        return context.locate_data(partition, bucket, name, None, manifest)
-    return context.layout.shared("index", name)

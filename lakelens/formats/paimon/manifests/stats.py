@@ -132,13 +132,16 @@ def decode_stats(
         return EMPTY_STATS
     if not isinstance(raw, Mapping):
         raise Corrupt(f"{label} is no record", path=path, expected="SimpleStats", seen=raw)
-    counts = _read_counts(raw.get("_NULL_COUNTS") or (), label, path)
+    counts = raw.get("_NULL_COUNTS") or ()
+    if not isinstance(counts, list | tuple) or not all(isinstance(count, int | None) for count in counts):
+        raise Corrupt(f"{label}._NULL_COUNTS is no list of counts", path=path, expected="long", seen=counts)
     stored = {
         f"{label}.{name}": check_row(raw.get(name), f"{label}.{name}", path)
         for name in ("_MIN_VALUES", "_MAX_VALUES")
     }
     lowest, highest = stored.values()
-    if lowest is None or highest is None or (_is_empty(lowest) and columns):
+    is_empty = lowest is not None and len(lowest) <= _NO_FIELDS and lowest[:4] in (b"", bytes(4))
+    if lowest is None or highest is None or (is_empty and columns):
         low, high = (
             StoredRow(BinaryRow((), ()), data or b"", (), name, None if data is None else source)
             for name, data in stored.items()
@@ -160,13 +163,3 @@ def check_row(data: object, label: str, path: str) -> bytes | None:
     if data is None or isinstance(data, bytes):
         return data
     raise Corrupt(f"{label} is no row", path=path, expected="bytes", seen=data)
-
-
-def _read_counts(counts: object, label: str, path: str) -> tuple[int | None, ...]:
-    if isinstance(counts, list | tuple) and all(isinstance(count, int | None) for count in counts):
-        return tuple(counts)
-    raise Corrupt(f"{label}._NULL_COUNTS is no list of counts", path=path, expected="long", seen=counts)
-
-
-def _is_empty(data: bytes) -> bool:
-    return len(data) <= _NO_FIELDS and data[:4] in (b"", b"\x00\x00\x00\x00")

@@ -26,7 +26,8 @@ class PaimonPlacement(Placement):
     def __init__(self, schema: PaimonSchema) -> None:
         super().__init__((schema.partitioning,), _describe_merging(schema))
         self._options = schema.options
-        named = _list_names(schema.options.get("bucket-key"))
+        keys = schema.options.get("bucket-key") or ""
+        named = tuple(name.strip() for name in keys.split(",") if name.strip())
         names = named or tuple(column.name for column in schema.key_columns)
         found = [schema.find_column(name) for name in names]
         self._columns = [column for column in found if column is not None]
@@ -67,10 +68,6 @@ def _describe_merging(schema: PaimonSchema) -> Merging | None:
         return None  # an older version of a row is marked as deleted: each file is read by itself
     engine = options.get("merge-engine", "deduplicate").lower()
     return Merging(tuple(schema.primary_keys), engine in _COMBINING)
-
-
-def _list_names(text: str | None) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip()) if text else ()
 
 
 def open_placement(table: PaimonTable) -> PaimonPlacement:

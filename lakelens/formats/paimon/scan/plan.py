@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -362,17 +361,16 @@ def _list_wanted(columns: FileColumns, request: ScanRequest) -> list[str]:
 
 def plan_tasks(manifests: Sequence[PaimonManifest], kept: str = LIVE) -> tuple[ScanTask, ...]:
     """One task for each manifest, in order. Only in a set of live files does a DELETE entry remove anything."""
-    tasks = (_plan_task(position, manifest) for position, manifest in enumerate(manifests))
-    return tuple(task if kept == LIVE else replace(task, removes=False) for task in tasks)
-
-
-def _plan_task(position: int, manifest: PaimonManifest) -> ScanTask:
-    added, deleted = manifest.num_added_files, manifest.num_deleted_files
-    return ScanTask(
-        position,
-        manifest.path,
-        manifest.file_size or 0,
-        None if added is None or deleted is None else added + deleted,
-        deleted is None or deleted != 0,
-        (manifest.content, dict(manifest.raw)),
-    )
+    tasks = []
+    for position, manifest in enumerate(manifests):
+        added, deleted = manifest.num_added_files, manifest.num_deleted_files
+        task = ScanTask(
+            position,
+            manifest.path,
+            manifest.file_size or 0,
+            None if added is None or deleted is None else added + deleted,
+            kept == LIVE and deleted != 0,
+            (manifest.content, dict(manifest.raw)),
+        )
+        tasks.append(task)
+    return tuple(tasks)

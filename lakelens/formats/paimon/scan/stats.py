@@ -88,13 +88,14 @@ class StatsColumns:
         if group.schema is None:
             return built
         rows = fit(group.rows.find("_ROW_COUNT", "integer"), pa.int64())
-        counts, present = _NullCounts(group.rows), self._find_present(group)
+        low, high = (
+            group.rows.find(f"_VALUE_STATS.{name}", "bytes") for name in ("_MIN_VALUES", "_MAX_VALUES")
+        )
+        without = is_absent(low, _NO_FIELDS if group.stats_columns else -1) | high.is_null().to_numpy(False)
+        counts, present = _NullCounts(group.rows), Presence(without)
         bounds = None
         if not present.none:
-            stored = [
-                group.rows.find(f"_VALUE_STATS.{name}", "bytes") for name in ("_MIN_VALUES", "_MAX_VALUES")
-            ]
-            bounds = [ValueColumns(present.choose(one), group.stats_columns) for one in stored]
+            bounds = [ValueColumns(present.choose(stored), group.stats_columns) for stored in (low, high)]
         for leaf in self._list_leaves(group) if bounds is not None else ():
             if leaf.name in self._kinds:
                 assert bounds is not None
@@ -114,14 +115,6 @@ class StatsColumns:
             if column.id not in written and column.name in self._kinds:
                 built["null_counts"][column.name] = built["value_counts"][column.name] = rows
         return built
-
-    def _find_present(self, group: RowGroup) -> Presence:
-        """Which files have statistics."""
-        low = group.rows.find("_VALUE_STATS._MIN_VALUES", "bytes")
-        high = group.rows.find("_VALUE_STATS._MAX_VALUES", "bytes")
-        return Presence(
-            is_absent(low, _NO_FIELDS if group.stats_columns else -1) | high.is_null().to_numpy(False)
-        )
 
     def _list_leaves(self, group: RowGroup) -> Iterator[_Leaf]:
         """The leaf columns that the statistics of a group are over."""

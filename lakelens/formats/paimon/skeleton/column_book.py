@@ -174,7 +174,7 @@ class ColumnBook:
         for column in schema.columns:
             self._types.setdefault(column.id, []).append(column.type)
             self._names.setdefault(column.id, set()).add(column.name)
-        self.redaction.names.reserve(_walk_names(schema.columns))
+            self.redaction.names.reserve([column.name, *(field.name for field in _walk_fields(column.type))])
         named = [one.strip() for one in schema.options.get("bucket-key", "").split(",") if one.strip()]
         keys = [schema.find_column(name) for name in named] if named else list(schema.key_columns)
         function = schema.options.get("bucket-function.type", "default").lower()
@@ -250,7 +250,14 @@ class ColumnBook:
         types = self._types.get(column.id, [column.type])
         if kind == "number":
             digits = self._digits(column.id)
-            limits = _find_number_limits([one for one in types if _is_number(one)], digits)
+            most = min(  # as a whole number of the finest type
+                10 ** ((type_.precision or 10) + digits - (type_.scale or 0))
+                if type_.name == "DECIMAL"
+                else 2 ** (WIDTHS[type_.name] * 8 - 1) * 10**digits
+                for type_ in types
+                if _is_number(type_)
+            )
+            limits = -most + 1, most - 1
             return NumberScale(*limits, cut_by(10**digits, *limits))
         same = [one for one in types if _find_kind(one) == kind]
         found = _find_limits(kind, same or [column.type])
@@ -325,17 +332,6 @@ def _is_number(kind: PaimonType) -> bool:
     return kind.name in ("TINYINT", "SMALLINT", "INT", "BIGINT", "DECIMAL")
 
 
-def _find_number_limits(types: Sequence[PaimonType], digits: int) -> tuple[int, int]:
-    """What new numbers may be, as whole numbers of the finest type."""
-    most = min(
-        10 ** ((one.precision or 10) + digits - (one.scale or 0))
-        if one.name == "DECIMAL"
-        else 2 ** (WIDTHS[one.name] * 8 - 1) * 10**digits
-        for one in types
-    )
-    return -most + 1, most - 1
-
-
 def _find_kind(kind: PaimonType) -> str:
     name = kind.name
     if name in ("DATE", "TIME"):
@@ -381,12 +377,6 @@ def _walk_fields(kind: PaimonType) -> Iterable[PaimonField]:
     for field in kind.fields:
         yield field
         yield from _walk_fields(field.type)
-
-
-def _walk_names(columns: Iterable[PaimonField]) -> Iterable[str]:
-    for column in columns:
-        yield column.name
-        yield from (field.name for field in _walk_fields(column.type))
 
 
 def _walk_paths(column: PaimonField) -> Iterable[tuple[tuple[str, ...], PaimonField]]:

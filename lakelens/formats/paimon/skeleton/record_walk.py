@@ -156,9 +156,15 @@ class RecordWalk:
             made[name] = self._row(file.get(name), keys)
         made["_KEY_STATS"] = self._stats(file.get("_KEY_STATS"), keys)
         made["_VALUE_STATS"] = self._stats(file.get("_VALUE_STATS"), self._find_columns(schema, file))
+        redacted = self._book.redaction.names
         for name in ("_VALUE_STATS_COLS", "_WRITE_COLS"):
             if isinstance(file.get(name), list):
-                made[name] = [self._column(str(one)) for one in file[name]]
+                made[name] = [
+                    column
+                    if column.startswith("_")
+                    else redacted.find_column(column) or redacted.word("no-column-", column)
+                    for column in map(str, file[name])
+                ]
         if isinstance(file.get("_EXTRA_FILES"), list):
             names = file["_EXTRA_FILES"]
             kept = [name for name in names if not str(name).endswith(".index")]
@@ -179,10 +185,6 @@ class RecordWalk:
             return None if schema is None else schema.find_stats_columns(file)
         except LakeError:
             return None
-
-    def _column(self, name: str) -> str:
-        names = self._book.redaction.names
-        return name if name.startswith("_") else names.find_column(name) or names.word("no-column-", name)
 
     def write_index(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """An entry of an index manifest."""
