@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.5.0"
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lakelens import errors, options, samples, spark
     from lakelens.analysis.diff.documents import diff_json
     from lakelens.analysis.skeleton import minimize_table as minimize
@@ -121,18 +119,14 @@ def _show_interrupt(
     shell: Any, kind: type[BaseException], error: BaseException, trace: Any, tb_offset: int | None = None
 ) -> None:
     """Have IPython show an interrupt as it always does, in a few lines where it came in the middle of our work."""
-    if any(name.partition(".")[0] == __name__ for name in _list_modules(trace)):
+    from traceback import walk_tb
+
+    modules = (str(frame.f_globals.get("__name__", "")) for frame, _ in walk_tb(trace))
+    if any(name.partition(".")[0] == __name__ for name in modules):
         from lakelens.views.render.raised import shorten_interrupt
 
         shorten_interrupt(error)
     shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
-
-
-def _list_modules(trace: Any) -> Iterator[str]:
-    """The modules of the frames of a traceback."""
-    while trace is not None:
-        yield str(trace.tb_frame.f_globals.get("__name__", ""))
-        trace = trace.tb_next
 
 
 def _offer_sentences(inspector: Any) -> None:

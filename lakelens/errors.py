@@ -50,7 +50,8 @@ class LakeError(Displayable, Exception):
         self.path = path
         self.hint = hint
         self.expected = None if expected is None else str(expected)
-        self.seen = None if seen is None else _shorten(str(seen))
+        text = str(seen)
+        self.seen = None if seen is None else text if len(text) <= 200 else f"{text[:200]}…"
         self.sql, self.span = sql, span
 
     def _details(self) -> list[str]:
@@ -164,10 +165,6 @@ class Unavailable(LakeError, ConnectionError):
 
     def __str__(self) -> str:
         return LakeError.__str__(self)
-
-
-def _shorten(text: str, limit: int = 200) -> str:
-    return text if len(text) <= limit else text[:limit] + "…"
 
 
 class Interrupted(KeyboardInterrupt):

@@ -49,7 +49,11 @@ def build_tree(table: Table, *, references: bool = True, limit: int = 100_000) -
             else find_references(table, paths)
         )
         merge = _Merge()
-        listed = [_add_referrers(file, names, merge) for file, names in zip(listed, found, strict=True)]
+        for place, (file, names) in enumerate(zip(files[:limit], found, strict=True)):
+            merged = merge(file.referenced_by, names)
+            if not merged and file.role.split(" (")[0].endswith(_ROOTS):
+                merged = ("found by its name",)
+            listed[place] = replace(file, referenced_by=merged)
     return StorageTree(table.location, tuple(listed), truncated=len(files) > limit)
 
 
@@ -154,13 +158,6 @@ def attempt(read: Callable[[], Any], default: Any) -> Any:
         return read()
     except LakeError:
         return default
-
-
-def _add_referrers(file: StoredFile, names: tuple[str, ...], merge: _Merge) -> StoredFile:
-    merged = merge(file.referenced_by, names)
-    if not merged and file.role.split(" (")[0].endswith(_ROOTS):
-        merged = ("found by its name",)
-    return replace(file, referenced_by=merged)
 
 
 class _Merge:

@@ -43,19 +43,17 @@ class MetastoreCatalog:
         if len(parts) != 2:
             hint = "database.table"
             raise Unsupported(f"{join_name(parts)!r} is no name of a table in {self.source}", hint=hint)
+        partitions: Sequence[Any] = ()
+        count = 0
         try:
             with self._asking(join_name(parts)) as client:
                 table = client.get_table(*parts)
-                partitions, count = self._list_partitions(client, table, parts)
+                if table.partitionKeys and _find_format(table) == "hive":
+                    count = len(client.get_partition_names(*parts, -1))
+                    partitions = client.get_partitions(*parts, _MOST_PARTITIONS)
         except Missing:
             raise find_missing(self, parts) from None
         return self._describe(table, join_name(parts), partitions, count)
-
-    def _list_partitions(self, client: Any, table: Any, parts: Parts) -> tuple[Sequence[Any], int]:
-        if not table.partitionKeys or _find_format(table) != "hive":
-            return (), 0
-        names = client.get_partition_names(*parts, -1)
-        return client.get_partitions(*parts, _MOST_PARTITIONS), len(names)
 
     def _describe(self, table: Any, name: str, partitions: Sequence[Any], count: int) -> CatalogEntry:
         parameters = dict(table.parameters or {})

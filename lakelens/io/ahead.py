@@ -371,15 +371,13 @@ class AheadStore:
                 if answer is not None:
                     self._moment[question] = answer
                 answer = self._moment.get(question)
-        return (answer or self._load_now(question))()
-
-    def _load_now(self, question: Question) -> Callable[[], Any]:
-        answer = self._request(question)
-        if self._moment is not None:
-            with self._lock:
-                if self._moment is not None and question[0] in ("list", "info"):
-                    self._moment[question] = answer
-        return answer
+        if answer is None:
+            answer = self._request(question)
+            if self._moment is not None:
+                with self._lock:
+                    if self._moment is not None and question[0] in ("list", "info"):
+                        self._moment[question] = answer
+        return answer()
 
     def _load(self, question: Question) -> None:
         if question[0] == "end":

@@ -210,7 +210,9 @@ def explain_field(row: bytes, arity: int, place: int, type_: PaimonType, value: 
     bit = place + 8
     where = f"bit {bit % 8} of byte {bit // 8} in the header"
     if value is None:
-        room = " (the bytes that its slot leads to are only kept free)" if _keeps_room(type_) else ""
+        digits = type_.precision or 0
+        is_far = digits > 18 if type_.name == "DECIMAL" else type_.name.startswith("TIMESTAMP") and digits > 3
+        room = " (the bytes that its slot leads to are only kept free)" if is_far else ""
         return f"you said {quote(given)}, but {where} is set: the field is null{room}"
     if given is None:
         return f"you said None, but {where} is 0: the field is not null"
@@ -223,11 +225,6 @@ def explain_field(row: bytes, arity: int, place: int, type_: PaimonType, value: 
 def explain_kind(value: Any, given: Any) -> str | None:
     """What is said where an answer is of another kind than the value; None where it is of that kind."""
     return None if is_kind(value, given) else f"expected {name_kind(value)}, not {quote(given)}"
-
-
-def _keeps_room(type_: PaimonType) -> bool:
-    far_decimal = type_.name == "DECIMAL" and (type_.precision or 0) > 18
-    return far_decimal or (type_.name.startswith("TIMESTAMP") and (type_.precision or 0) > 3)
 
 
 def explain_slot(row: bytes, start: int, width: int, type_: PaimonType, value: Any, given: Any) -> str:

@@ -5,7 +5,7 @@ Nothing here reads a table: whoever makes an exercise gives it a function that c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -263,15 +263,10 @@ def dump_bytes(title: str, data: bytes, parts: tuple[tuple[str, int, int, int], 
     """
     whole = parts or (("", 0, len(data), 0),)
     rows = tuple(
-        (name if not name or first else "", *line)
+        (name if at == start else "", str(at - base), data[at : min(at + _WIDTH, end)].hex(" "))
         for name, start, end, base in whole
-        for first, line in _list_lines(data, start, end, base)
+        for at in range(start, end, _WIDTH)
     )
     if not parts:
         return Exhibit(title, ("at", "bytes"), tuple(row[1:] for row in rows))
     return Exhibit(title, ("part", "at", "bytes"), rows)
-
-
-def _list_lines(data: bytes, start: int, end: int, base: int) -> Iterator[tuple[bool, tuple[str, str]]]:
-    for at in range(start, end, _WIDTH):
-        yield at == start, (str(at - base), data[at : min(at + _WIDTH, end)].hex(" "))

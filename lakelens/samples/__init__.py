@@ -93,8 +93,10 @@ def unpack_table(name: str, target: Path | None = None) -> Path:
     """
     import zipfile
 
-    place = _make_temporary_directory() if target is None else Path(target)
-    table = place / name
+    if target is None:
+        target = Path(tempfile.mkdtemp(prefix="lakelens-sample-"))
+        atexit.register(_remove_directory, target, os.getpid())
+    table = Path(target) / name
     try:
         table.mkdir(parents=True)
     except FileExistsError:
@@ -107,12 +109,6 @@ def unpack_table(name: str, target: Path | None = None) -> Path:
     ):
         archive.extractall(table)
     return table
-
-
-def _make_temporary_directory() -> Path:
-    place = Path(tempfile.mkdtemp(prefix="lakelens-sample-"))
-    atexit.register(_remove_directory, place, os.getpid())
-    return place
 
 
 def _remove_directory(place: Path, maker: int) -> None:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError, NotATable
-from lakelens.formats.base import Candidate, Format, OpenRequest
+from lakelens.formats.base import Format, OpenRequest
 from lakelens.formats.registry import describe_candidate, get_format, load_formats
 from lakelens.io.local import open_source
 from lakelens.io.memory import MemoryStore
@@ -131,22 +131,18 @@ def _walk(format: Format, path: str) -> Iterator[Subject]:
     place = describe_candidate(open_source(path)[0], path)
     evidence = format.detect(place)
     ours = 0.0 if evidence is None else evidence.confidence
-    others = max(_ask_others(format, place), default=0.0)
+    others = 0.0
+    for other in load_formats().values():
+        if other.name != format.name:
+            with suppress(LakeError):
+                seen = other.detect(place)
+                others = max(others, 0.0 if seen is None else seen.confidence)
     if ours and ours >= others:
         yield Subject(format, path)
     elif others < 0.5:  # what is inside of another format's table is that table's
         for child in place.children.values():
             if child.is_dir:
                 yield from _walk(format, child.path)
-
-
-def _ask_others(format: Format, place: Candidate) -> Iterator[float]:
-    """How certain the other installed formats are of a place."""
-    for other in load_formats().values():
-        if other.name != format.name:
-            with suppress(LakeError):
-                evidence = other.detect(place)
-                yield 0.0 if evidence is None else evidence.confidence
 
 
 def require(holds: object, words: str) -> None:

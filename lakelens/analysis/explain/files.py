@@ -282,18 +282,23 @@ def _skip_buckets(judgement: Judgement, condition: Condition, facts: FileFacts) 
     """Skip files of other buckets, where the predicate gives a value of every column that decides the bucket."""
     import numpy as np
 
+    from lakelens.analysis.explain.judgement import name_columns
+
     columns = facts.placement.bucket_columns
     if not columns or facts.column("bucket") is None or facts.column("total_buckets") is None:
         return
     wanted = _list_key_values(condition, columns)
     if wanted is None:
         return
+    # the part that speaks of the first of the columns
+    names = [name_columns(part).split(", ") for part in judgement.parts]
+    part = next((number for number, spoken in enumerate(names) if columns[0] in spoken), 0)
     buckets, totals = facts.numpy("bucket"), facts.numpy("total_buckets")
     for total in np.unique(totals[totals > 0]).tolist():
         found = [facts.placement.find_bucket(values, total) for values in wanted]
         if None not in found:
             others = (totals == total) & ~np.isin(buckets, np.asarray(found)) & (buckets >= 0)
-            judgement.skip(others, "bucket", _find_part(judgement, columns))
+            judgement.skip(others, "bucket", part)
 
 
 def _list_key_values(condition: Condition, columns: Sequence[str]) -> list[dict[str, Any]] | None:
@@ -316,14 +321,6 @@ def _list_key_values(condition: Condition, columns: Sequence[str]) -> list[dict[
     if count > _MOST_BUCKETS:
         return None
     return [dict(zip(columns, values, strict=True)) for values in product(*(found[name] for name in columns))]
-
-
-def _find_part(judgement: Judgement, columns: Sequence[str]) -> int:
-    """The number of the part that speaks of the first of some columns."""
-    from lakelens.analysis.explain.judgement import name_columns
-
-    names = [name_columns(part).split(", ") for part in judgement.parts]
-    return next((number for number, found in enumerate(names) if columns[0] in found), 0)
 
 
 # --- bounds ------------------------------------------------------------------------------------------------------------

@@ -332,8 +332,12 @@ class RecordSpans:
                 label = "end of the map" if kind.is_map else "end of the array"
                 yield Span(at, start, label, 0, "count 0: no more items", number=place.number)
                 return
-            yield _explain_count(at, middle, count, size is not None, place)
-            if size is not None:
+            note = describe_varint(at, middle)
+            if size is None:
+                yield Span(at, middle, "count", count, note, number=place.number)
+            else:
+                note += "; negative: their size follows"
+                yield Span(at, middle, "count", -count, note, number=place.number)
                 yield self._explain_block_size(kind, middle, start, end, count, size, place)
             at = start
             for _ in range(count):
@@ -440,10 +444,3 @@ class RecordSpans:
             reason = f"{type(error).__name__}: {error}"
         content = bytes(self._data[start:stop])
         return Span(start, stop, "bytes", content, f"not explained: {reason}", number=place.number)
-
-
-def _explain_count(at: int, stop: int, count: int, sized: bool, place: _Position) -> Span:
-    note = describe_varint(at, stop)
-    if not sized:
-        return Span(at, stop, "count", count, note, number=place.number)
-    return Span(at, stop, "count", -count, f"{note}; negative: their size follows", number=place.number)

@@ -193,15 +193,14 @@ class _OrcFile(OrcTail):
             names = kind.get("fieldNames", [])
             for k, child in enumerate(kind.get("subtypes", [])):
                 if i < child < len(paths):
-                    step = names[k] if k < len(names) else _step(kind.get("kind"), k)
+                    if k < len(names):
+                        step = names[k]
+                    elif kind.get("kind") == "MAP" and k < 2:
+                        step = ("key", "value")[k]
+                    else:
+                        step = "element" if kind.get("kind") == "LIST" else str(k)
                     paths[child] = f"{paths[i]}.{step}".removeprefix(".")[:_MAX_PATH]
         return tuple(paths)
-
-
-def _step(kind: object, place: int) -> str:
-    if kind == "MAP":
-        return ("key", "value")[place] if place < 2 else str(place)
-    return "element" if kind == "LIST" else str(place)
 
 
 def _number(message: Mapping[str, Any], name: str) -> int:

@@ -175,10 +175,13 @@ class FsspecStore:
 
     def _call(self, verb: str, ask: Callable[[str], T], path: str) -> T:
         """What a verb of the file system gives; what may pass is asked again, `options.retries` times."""
+        address = path.removeprefix(self._prefix)  # as the file system knows it
+        if self._user or self._query:
+            address = address.replace("://", f"://{self._user}", 1) + self._query
         patience = Patience()
         while True:
             try:
-                return ask(self._reach(path))
+                return ask(address)
             except Exception as error:
                 failed = recognise(error)
             # here nothing is being handled: an error that is raised now has no context, which would have secrets
@@ -193,11 +196,6 @@ class FsspecStore:
                     said=redact(failed.said, secrets),
                     tries=patience.tries,
                 )
-
-    def _reach(self, path: str) -> str:
-        """A path as the file system knows it."""
-        path = path.removeprefix(self._prefix)
-        return path.replace("://", f"://{self._user}", 1) + self._query if self._user or self._query else path
 
 
 def _restore(

@@ -193,11 +193,6 @@ def _format_value(value: Any) -> str | None:
     return value.hex() if isinstance(value, bytes) else str(value)
 
 
-def _format_summary(summary: Any) -> dict[str, Any]:
-    formatted = {"lower": _format_value(summary.lower), "upper": _format_value(summary.upper)}
-    return list_facts(FIELD_SUMMARY, summary) | formatted
-
-
 def _format_map(held: Mapping[Any, Any]) -> list[tuple[str, str]]:
     return [(str(key), str(value)) for key, value in held.items()]
 
@@ -208,7 +203,11 @@ _FORMS: dict[str, Callable[[Any], Any]] = {
     "map": _format_map,
     "strings": list,
     "ids": list,
-    "summaries": lambda summaries: [_format_summary(one) for one in summaries],
+    "summaries": lambda summaries: [
+        list_facts(FIELD_SUMMARY, summary)
+        | {"lower": _format_value(summary.lower), "upper": _format_value(summary.upper)}
+        for summary in summaries
+    ],
 }
 
 

@@ -132,13 +132,13 @@ class _ColumnIndex(PathIndex):
         import pyarrow.compute as pc
 
         for code in pc.index_in(text_array(list(paths)), value_set=self._paths).to_pylist():
-            yield () if code is None else self._get(code)
-
-    def _get(self, code: int) -> tuple[Mark, ...]:
-        numbers = tuple(self._numbers[self._ends[code - 1] if code else 0 : self._ends[code]])
-        if numbers not in self._known:
-            self._known[numbers] = tuple(self._marks[number] for number in numbers)
-        return self._known[numbers]
+            if code is None:
+                yield ()
+                continue
+            numbers = tuple(self._numbers[self._ends[code - 1] if code else 0 : self._ends[code]])
+            if numbers not in self._known:
+                self._known[numbers] = tuple(self._marks[number] for number in numbers)
+            yield self._known[numbers]
 
 
 class _Rows:
@@ -207,9 +207,5 @@ def _iterate_rows(scan: FileScan) -> Iterator[tuple[pa.Array, pa.Array, pa.Array
             if len(rows):
                 names = pc.list_flatten(batch.plain[_EXTRA]).to_pylist()
                 pairs = zip(paths.take(rows).to_pylist(), names, strict=True)
-                yield _join_beside(pairs), *(part.take(rows) for part in parts), True
-
-
-def _join_beside(pairs: Iterable[tuple[str, str]]) -> pa.Array:
-
-    return text_array([posixpath.join(posixpath.dirname(path), name) for path, name in pairs])
+                beside = [posixpath.join(posixpath.dirname(path), name) for path, name in pairs]
+                yield text_array(beside), *(part.take(rows) for part in parts), True

@@ -191,7 +191,9 @@ def _choose_workers(scan: FileScan, request: ScanRequest, workers: int | None) -
     if workers is not None:
         return min(workers, portions), request
     # of wide entries most of the work is Python's, which threads only take from each other
-    workers = 1 if _is_wide(scan) else min(WORKERS, portions)
+    entries = sum(task.entries or 0 for task in scan.tasks)
+    is_wide = entries > 0 and scan.size_bytes >= WIDE_BYTES * entries
+    workers = 1 if is_wide else min(WORKERS, portions)
     return workers, replace(request, ahead=workers < WORKERS)
 
 
@@ -211,12 +213,6 @@ def cut_portions(tasks: Sequence[ScanTask], limit: int = PORTION_BYTES) -> list[
         portions[-1].append(task)
         size += weight
     return portions
-
-
-def _is_wide(scan: FileScan) -> bool:
-    """Whether entries are wide enough that most of the work is Python's, which threads only take from each other."""
-    entries = sum(task.entries or 0 for task in scan.tasks)
-    return bool(entries) and scan.size_bytes >= WIDE_BYTES * entries
 
 
 def _weigh(task: ScanTask) -> int:

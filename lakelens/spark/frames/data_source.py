@@ -67,20 +67,15 @@ def select_pushed(columns: FileColumns, pushed: Iterable[Pushed]) -> Selection:
     kinds = {name: arrow_type(kind) for name, kind in columns.partition}
     for word, attribute, value in pushed:
         if attribute == ("path",) and selection.path is None:
-            selection = replace(selection, path=_make_pattern(word, value))
+            # a pattern that fits every path that the filter passes: signs of patterns in a path only widen it
+            patterns = {"EqualTo": value, "StringStartsWith": f"{value}*"} if isinstance(value, str) else {}
+            selection = replace(selection, path=patterns.get(word))
         elif len(attribute) == 2 and attribute[0] == "partition_values" and _is_alike(kinds, attribute[1]):
             wanted = _make_wanted(word, value)
             selection = replace(
                 selection, partition=selection.partition + _select_by_field(columns, attribute[1], wanted)
             )
     return selection
-
-
-def _make_pattern(word: str, value: Any) -> str | None:
-    """A pattern that fits every path that a filter passes: signs of patterns in a path only widen it."""
-    if not isinstance(value, str):
-        return None
-    return {"EqualTo": value, "StringStartsWith": f"{value}*"}.get(word)
 
 
 def _make_wanted(word: str, value: Any) -> dict[str, Any]:

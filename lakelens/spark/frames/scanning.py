@@ -68,16 +68,22 @@ def read_bin(
     """The rows of a bin in batches of bounded size. `merge` leaves out files that others take away; where it is None
     and the plan asks for them, identity and place are given too.
     """
+    import pyarrow as pa
+
     plan = load_plan(head)
     if plan.scan is None:
-        yield from _read_stream(packed)
+        for listed in pa.ipc.open_stream(packed):
+            yield from cut_batch(carry_batch(listed, carrier_schema(listed.schema)))
         return
     schema = carrier_schema(plan.layout.schema)
     with_identity = plan.request.identity and merge is None
     for batch in read_tasks(plan, pickle.loads(packed)):
         batch = batch if merge is None else merge(batch)
         rows = carry_batch(assemble_batch(batch, plan.layout), schema)
-        yield from cut_batch(_add_identity(rows, batch) if with_identity else rows)
+        if with_identity:
+            arrays = [*rows.columns, batch.identity, batch.order]
+            rows = pa.RecordBatch.from_arrays(arrays, names=[*rows.schema.names, IDENTITY, ORDER])
+        yield from cut_batch(rows)
 
 
 def read_removals(head: bytes, packed: bytes) -> Iterator[pa.RecordBatch]:
@@ -134,17 +140,3 @@ def check_damage(plan: ReadPlan) -> None:
         for finding in plan.scan.findings:
             if finding.severity == "error":
                 raise LakeError(finding.message, path=finding.path, hint="strict=False goes past it")
-
-
-def _add_identity(rows: pa.RecordBatch, batch: FileBatch) -> pa.RecordBatch:
-    import pyarrow as pa
-
-    arrays = [*rows.columns, batch.identity, batch.order]
-    return pa.RecordBatch.from_arrays(arrays, names=[*rows.schema.names, IDENTITY, ORDER])
-
-
-def _read_stream(packed: bytes) -> Iterator[pa.RecordBatch]:
-    import pyarrow as pa
-
-    for batch in pa.ipc.open_stream(packed):
-        yield from cut_batch(carry_batch(batch, carrier_schema(batch.schema)))

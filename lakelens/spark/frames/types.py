@@ -18,6 +18,7 @@ Field names such as `a.b` or `x#3` need backticks in SQL: ``lower_bounds.`a.b` `
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -89,14 +90,9 @@ def carrier_type(kind: pa.DataType) -> pa.DataType:
         return pa.decimal128(kind.precision, kind.scale) if held else pa.string()
     if types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
         return pa.binary()
-    return kind if any(kind.equals(plain) for plain in _plain_types()) else pa.string()
-
-
-def _plain_types() -> tuple[pa.DataType, ...]:
-    import pyarrow as pa
-
-    integers = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
-    return (*integers, pa.bool_(), pa.float32(), pa.float64(), pa.date32(), pa.string())
+    numbers = (pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.float32(), pa.float64())
+    plain = (*numbers, pa.bool_(), pa.date32(), pa.string())
+    return kind if any(kind.equals(known) for known in plain) else pa.string()
 
 
 def _spark_type(kind: pa.DataType) -> DataType:
@@ -143,7 +139,8 @@ def _carry(array: Any, kind: pa.DataType, up: bool) -> Any:
     if types.is_timestamp(source):
         return _carry_timestamps(array, kind, up)
     if isinstance(source, pa.UuidType):
-        return _format_uuids(array.storage)
+        ids = array.storage.to_pylist()
+        return pa.array([None if value is None else str(UUID(bytes=value)) for value in ids], pa.string())
     if isinstance(source, pa.BaseExtensionType):
         return _carry(array.storage, kind, up)
     if types.is_nested(source) and not _casts(source):
@@ -179,19 +176,6 @@ def _carry_timestamps(array: Any, kind: pa.DataType, up: bool) -> Any:
     return pa.array(ticks, pa.int64(), mask=absent).view(kind)
 
 
-def _format_uuids(storage: Any) -> Any:
-    import pyarrow as pa
-
-    return pa.array(
-        [None if value is None else _format_uuid(value) for value in storage.to_pylist()], pa.string()
-    )
-
-
-def _format_uuid(value: bytes) -> str:
-    text = value.hex()
-    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
-
-
 def _casts(kind: pa.DataType) -> bool:
     """Whether Arrow's own cast does what `_carry` would do for every value inside of a list or map."""
     import pyarrow as pa
@@ -205,7 +189,6 @@ def _casts(kind: pa.DataType) -> bool:
 def _carry_value(value: Any) -> Any:
     """A Python value of a list or map, if Spark does not have its type."""
     from datetime import time
-    from uuid import UUID
 
     if isinstance(value, dict):
         return {key: _carry_value(inner) for key, inner in value.items()}

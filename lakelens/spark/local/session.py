@@ -287,8 +287,9 @@ def _start(settings: Mapping[str, str], place: Path, java: runtime.Java) -> Spar
         try:
             return builder.getOrCreate()
         except Exception as error:
+            lines = (line.strip()[:300] for line in str(error).splitlines() if line.strip())
             raise Unsupported(
-                f"Spark did not start ({_first_line(error)})",
+                f"Spark did not start ({next(lines, type(error).__name__)})",
                 path=str(place),
                 hint=find_hint(java, runtime.installed_pyspark()),
             ) from error
@@ -350,8 +351,3 @@ def _environment(**values: str) -> Iterator[None]:
 def _quote(option: str) -> str:
     """One Java option as Spark's command line splits them: double quotes around, inner ones escaped."""
     return '"' + option.replace("\\", "\\\\").replace('"', '\\"') + '"' if " " in option else option
-
-
-def _first_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0][:300] if lines else type(error).__name__

@@ -38,8 +38,12 @@ def run_statement(spark: Any, sql: str, noun: str) -> QueryResult | None:
         frame = spark.sql(sql)
         return fetch_rows(frame, sql) if frame.columns else None
 
+    def cancel() -> None:
+        with suppress(Exception):  # a session may have ended meanwhile
+            spark.sparkContext.cancelAllJobs()
+
     running = Running(noun, lambda: _count_tasks(spark))
-    return running.wait(_inherit(spark, work), lambda: _cancel(spark))
+    return running.wait(_inherit(spark, work), cancel)
 
 
 def fetch_rows(frame: Any, sql: str = "") -> QueryResult:
@@ -82,11 +86,6 @@ def _inherit(spark: Any, work: Callable[[], QueryResult | None]) -> Callable[[],
 
     inherited: Callable[[], QueryResult | None] = inheritable_thread_target(work)
     return inherited
-
-
-def _cancel(spark: Any) -> None:
-    with suppress(Exception):  # a session may have ended meanwhile
-        spark.sparkContext.cancelAllJobs()
 
 
 def _count_tasks(spark: Any) -> str:

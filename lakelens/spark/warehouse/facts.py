@@ -92,21 +92,17 @@ class PreparedScan(FileScan):
 
 def prepare_scan(manifests: Iterable[Manifest], columns: FileColumns) -> PreparedScan:
     """Read the entries of manifests one by one."""
-    tasks = [
-        ScanTask(
-            position, manifest.path, manifest.size_bytes or 0, line=_read_entries(manifest, columns, position)
-        )
-        for position, manifest in enumerate(manifests)
-    ]
+    tasks = []
+    for position, manifest in enumerate(manifests):
+        line: FileBatch | LakeError
+        try:
+            numbered = list(enumerate(manifest.entries))
+        except LakeError as error:
+            line = error
+        else:
+            line = batch_entries(numbered, columns, request_entries(columns), position, _encode_identities)
+        tasks.append(ScanTask(position, manifest.path, manifest.size_bytes or 0, line=line))
     return PreparedScan(columns, tuple(tasks))
-
-
-def _read_entries(manifest: Manifest, columns: FileColumns, position: int) -> FileBatch | LakeError:
-    try:
-        numbered = list(enumerate(manifest.entries))
-    except LakeError as error:
-        return error
-    return batch_entries(numbered, columns, request_entries(columns), position, _encode_identities)
 
 
 def _encode_identities(files: Sequence[Any]) -> pa.Array:
@@ -252,16 +248,15 @@ class _Look:
                 number -= 1
                 continue
             if make_key(one) in self._known.snapshots and not self._known.is_incomplete:
-                present |= {key for key in self._known.snapshots if self._is_within(key, number)}
+                for key in self._known.snapshots:
+                    known = int(key.split(":", 1)[0])
+                    if known <= number and self._table.has_snapshot(known):
+                        present.add(key)
                 break
             found.append(one)
             number -= 1
         present |= {make_key(one) for one in found}
         return found[::-1], [{"key": key, "is_ancestor": True} for key in sorted(present)]
-
-    def _is_within(self, key: str, newest: int) -> bool:
-        number = int(key.split(":", 1)[0])
-        return number <= newest and self._table.has_snapshot(number)
 
     def _describe_snapshot(self, snapshot: Snapshot, is_ancestor: bool) -> Rows:
         """The row of a snapshot, after its lists are walked; `partial` if one of them cannot be read."""
@@ -331,18 +326,18 @@ class _Look:
         tasks = [walked.tasks[path] for path in fresh if path in walked.tasks]
         done = 0
         for portion in cut_portions(tasks, PORTION_BYTES):
-            lines = [self._describe_manifest(walked.manifests[task.path]) for task in portion]
+            lines = []
+            for task in portion:
+                manifest = walked.manifests[task.path]
+                role, origin = walked.origins.get(manifest.path, ("all", manifest.added_snapshot_id))
+                facts = list_facts(MANIFEST_FACTS, manifest, role=role)
+                lines.append({**self._key, **facts, "manifest": manifest.path, "snapshot_id": origin})
             scan = walked.scan.with_tasks(portion)
             plan = pickle.dumps((self._key, scan, self._table.traits.unquote, lines))
             size = sum(task.size_bytes for task in portion)
             place = {"location": self._key["location"], "round": done // ROUND_BYTES}
             yield "portions", {**place, "size_bytes": size, "plan": plan}
             done += size
-
-    def _describe_manifest(self, manifest: Manifest) -> Row:
-        role, origin = self._walked.origins.get(manifest.path, ("all", manifest.added_snapshot_id))
-        facts = list_facts(MANIFEST_FACTS, manifest, role=role)
-        return {**self._key, **facts, "manifest": manifest.path, "snapshot_id": origin}
 
     def _list_files(self, current: Snapshot | None) -> Iterator[Row]:
         """The files of a listed table, from listing and names; none is opened."""

@@ -99,7 +99,10 @@ def _list_given(
         elif isinstance(table, str) and _is_table_name(table):
             yield _locate_table(table, spark, options)
         else:
-            yield TablePlace(_absolute(os.fspath(table)), options=options)
+            place = os.fspath(table)
+            if "://" not in place:
+                place = os.path.abspath(os.path.expanduser(place))  # noqa: PTH100, PTH111
+            yield TablePlace(place, options=options)
 
 
 def _list_catalog(catalog: str, spark: SparkSession, options: Mapping[str, Any]) -> Iterator[TablePlace]:
@@ -138,10 +141,6 @@ def _make_url(path: str, root: str) -> str:
     if not separator or scheme == "file":
         return path
     return path if "://" in path else f"{scheme}://{path.lstrip('/')}"
-
-
-def _absolute(text: str) -> str:
-    return text if "://" in text else os.path.abspath(os.path.expanduser(text))  # noqa: PTH100, PTH111
 
 
 def _code(error: LakeError) -> str:
