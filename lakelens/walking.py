@@ -19,7 +19,7 @@ from lakelens.io.store import ObjectInfo, Store
 from lakelens.io.tracing import ReadCounts, TracingStore
 from lakelens.io.waves import is_far
 from lakelens.model.storage import Evidence
-from lakelens.model.warehouse.found import Folder, FoundView
+from lakelens.model.warehouse.catalog import Folder, FoundView
 
 # directories that are looked at to say that a directory, which is no table, holds some: here, and where each is a request
 _LOOKED_AT, _LOOKED_AT_FAR = 200, 16

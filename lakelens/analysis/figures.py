@@ -15,7 +15,7 @@ from lakelens.model.facts.traits import Figures
 from lakelens.model.manifest import FieldSummary, Manifest
 from lakelens.model.snapshot import Snapshot
 from lakelens.model.table import Table
-from lakelens.model.warehouse.found import FoundTable, Outline
+from lakelens.model.warehouse.catalog import FoundTable, Outline
 from lakelens.options import display
 from lakelens.progress import read_each
 

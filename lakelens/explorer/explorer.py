@@ -23,8 +23,7 @@ from lakelens.explorer.place import NO_SNAPSHOT, Place
 from lakelens.explorer.shelf import OpenTable, Outlines, Shelf
 from lakelens.model.snapshot import Snapshot
 from lakelens.model.table import Table
-from lakelens.model.warehouse.catalog import Catalog
-from lakelens.model.warehouse.found import FoundTable, FoundView
+from lakelens.model.warehouse.catalog import Catalog, FoundTable, FoundView
 from lakelens.options import display
 from lakelens.views.present import present
 from lakelens.warehouse import find_tables

@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from lakelens.model.table import Table
-from lakelens.model.warehouse.found import FoundTable
+from lakelens.model.warehouse.catalog import FoundTable
 
 T = TypeVar("T")
 MOST_OPEN = 32

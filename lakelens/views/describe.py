@@ -21,7 +21,7 @@ CARDS = {
         "answers.check": "analysis.check.check.Check",
         "answers.encoding": "practice.encodings.Encoding",
         "answers.explanation": "analysis.explain.explanation.Explanation",
-        "answers.first_aid": "analysis.check.check.FirstAid analysis.check.defects.Defects",
+        "answers.first_aid": "analysis.check.check.FirstAid analysis.check.check.Defects",
         "answers.health": """analysis.health.health.Health model.health.measure.Measures model.health.measure.Measure
             model.health.measure.Calls analysis.health.clustering.Clustering analysis.health.health.PartRows
             model.health.measure.DocumentParts model.health.measure.Needs""",
@@ -34,8 +34,8 @@ CARDS = {
         "answers.row_map": "model.charts.RowMap",
         "answers.rows": "showing.ShownRows",
         "answers.space": "analysis.space.space.Space analysis.space.holders.Expiry",
-        "cards.catalog": """model.warehouse.catalog.Catalog model.warehouse.found.FoundTable model.warehouse.catalog.Samples
-            model.warehouse.catalog.Sample model.warehouse.found.FoundView""",
+        "cards.catalog": """model.warehouse.catalog.Catalog model.warehouse.catalog.FoundTable
+            model.warehouse.catalog.Samples model.warehouse.catalog.Sample model.warehouse.catalog.FoundView""",
         "cards.delete": """model.life.positions.Positions model.deletes.DeleteMatch model.deletes.DanglingDelete
             model.deletes.LiveRows model.datafile.IndexFile model.datafile.StatisticsFile model.comparison.IndexChanges""",
         "cards.diff": """analysis.diff.diff.Diff analysis.diff.diff.ManifestChanges analysis.diff.diff.PartitionChanges

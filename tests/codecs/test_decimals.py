@@ -35,7 +35,7 @@ from lakelens.formats.paimon.metadata.logical_types import find_promotion
 from lakelens.formats.paimon.metadata.partitions import format_float, format_value
 from lakelens.formats.paimon.metadata.schemas import PaimonSchema
 from lakelens.formats.paimon.refs import parse_duration
-from lakelens.model.life.merging import Record
+from lakelens.model.life.living import Record
 from lakelens.model.schema import DataType
 from lakelens.model.skeleton.ordinals import to_ordinal, write_literal
 from lakelens.views.card.wording import value as show_value

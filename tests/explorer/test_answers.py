@@ -27,7 +27,7 @@ from lakelens.explorer.prices import find_price
 from lakelens.explorer.questions import ask_question
 from lakelens.explorer.render import render_page
 from lakelens.model.table import Table
-from lakelens.model.warehouse.found import FoundTable
+from lakelens.model.warehouse.catalog import FoundTable
 from lakelens.options import display
 from lakelens.views.card.model import Card, Grid, Note
 from tests.support import LAKES

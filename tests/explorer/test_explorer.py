@@ -20,7 +20,7 @@ from lakelens.explorer.page import Figures, Page, Redirect
 from lakelens.explorer.place import Place
 from lakelens.explorer.render import MOST_BYTES, render_page
 from lakelens.explorer.shelf import Shelf
-from lakelens.model.warehouse.found import FoundTable
+from lakelens.model.warehouse.catalog import FoundTable
 from lakelens.warehouse import find_tables
 
 TABLE = ("shop.db", "orders")

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from lakelens.model.skeleton.numbers import NumberScale, group_times
+from lakelens.model.skeleton.scales import NumberScale, group_times
 
 UNITS = ("year", "month", "day", "hour")
 _DAY = 86_400_000_000

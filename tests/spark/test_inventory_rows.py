@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 import lakelens as ll
-from lakelens.spark.warehouse.answers import check_names
 from lakelens.spark.warehouse.batches import gather_rows, read_portion, split_partition
 from lakelens.spark.warehouse.columns import DATA_SETS, DESCRIBED, READ, data_schema
-from lakelens.spark.warehouse.facts import Known, describe_place, hash_path
+from lakelens.spark.warehouse.facts import Known, check_names, describe_place, hash_path
 from lakelens.spark.warehouse.store import Commit, LocalFolder, SessionStore, parse_commit
 from lakelens.spark.warehouse.tables import TablePlace
 from tests.support import LAKES

@@ -347,8 +347,7 @@ def make_view(table: FakeTable) -> View:
 
 def list_objects(table: FakeTable) -> list[Any]:
     """One object of every kind that has a view."""
-    from lakelens.model.warehouse.catalog import Catalog
-    from lakelens.model.warehouse.found import FoundTable, FoundView, FoundViews
+    from lakelens.model.warehouse.catalog import Catalog, FoundTable, FoundView, FoundViews
 
     current = table.snapshots[-1]
     manifest = current.manifests[0]

@@ -10,8 +10,7 @@ import pytest
 import lakelens as ll
 from lakelens.errors import LakeError
 from lakelens.model.storage import Evidence
-from lakelens.model.warehouse.catalog import Catalog
-from lakelens.model.warehouse.found import FoundTable
+from lakelens.model.warehouse.catalog import Catalog, FoundTable
 from lakelens.options import display
 from lakelens.views.card.model import Grid
 from lakelens.views.cards import catalog as cards

@@ -8,8 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.analysis.explain.conditions import parse_condition
 from lakelens.analysis.explain.files import FileFacts, judge_files, list_leaves
-from lakelens.analysis.explain.items import Share, build_items, describe_range, group_kept, group_skipped
-from lakelens.analysis.explain.judgement import ANSWERS, Judgement, Level, count_reasons
+from lakelens.analysis.explain.judgement import (
+    ANSWERS,
+    Judgement,
+    Level,
+    Share,
+    build_items,
+    count_reasons,
+    describe_range,
+    group_kept,
+    group_skipped,
+)
 from lakelens.analysis.explain.levels import (
     FileGroups,
     count_groups,

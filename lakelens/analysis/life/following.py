@@ -19,11 +19,9 @@ from lakelens.model.stats import Condition, Group, Term
 
 if TYPE_CHECKING:
     from lakelens.analysis.life.past import Past, Presence
-    from lakelens.analysis.life.records import OpenedFile
-    from lakelens.analysis.life.values import Slots
+    from lakelens.analysis.life.records import OpenedFile, Slots
     from lakelens.model.deletes import DeleteMatch
-    from lakelens.model.life.living import FileDeletes
-    from lakelens.model.life.merging import Merge, Record
+    from lakelens.model.life.living import FileDeletes, Merge, Record
     from lakelens.model.table import Table
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from lakelens.analysis.life.past import Past
-    from lakelens.analysis.life.values import Slots
+    from lakelens.analysis.life.records import Slots
     from lakelens.model.snapshot import Snapshot
     from lakelens.model.table import Table
 

@@ -18,9 +18,8 @@ from lakelens.analysis.life.past import (
     find_sightings,
     read_file,
 )
-from lakelens.analysis.life.records import OpenedFile, Reader
+from lakelens.analysis.life.records import OpenedFile, Reader, Slots, find_rows, pick_terms, refuse_inexact
 from lakelens.analysis.life.rows import Follower, Life, Looked, RowLife
-from lakelens.analysis.life.values import Slots, find_rows, pick_terms, refuse_inexact
 from lakelens.errors import LakeError, Missing, Unsupported
 from lakelens.model.arrow import arrow_type, to_array
 from lakelens.model.check.ledger import name_some

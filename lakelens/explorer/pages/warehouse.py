@@ -12,8 +12,7 @@ from lakelens.explorer.frame import list_crumbs
 from lakelens.explorer.listing import FROM, SORT, make_listing
 from lakelens.explorer.page import Listing, Page, Part, Redirect, Section
 from lakelens.explorer.place import BELOW, Place
-from lakelens.model.warehouse.catalog import Catalog
-from lakelens.model.warehouse.found import Folder, FoundTable, Outline
+from lakelens.model.warehouse.catalog import Catalog, Folder, FoundTable, Outline
 from lakelens.options import display
 from lakelens.views.card import cells, wording
 from lakelens.views.card.model import Card, Cell, Column, Grid, Note, Target

@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lakelens.explorer.explorer import Explorer
-from lakelens.model.warehouse.catalog import Catalog
-from lakelens.model.warehouse.found import FoundTable
+from lakelens.model.warehouse.catalog import Catalog, FoundTable
 from lakelens.warehouse import find_in_store
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from lakelens.errors import LakeError, list_nearest
 
 if TYPE_CHECKING:
     from lakelens.model.schema import DataType
-    from lakelens.model.skeleton.numbers import NumberScale
-    from lakelens.model.skeleton.texts import TextScale
+    from lakelens.model.skeleton.scales import NumberScale, TextScale
 
 
 # Names in place of names: the same one wherever the old one stands, and never one that the table has itself.

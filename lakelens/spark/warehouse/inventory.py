@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Missing
 from lakelens.spark.local.session import check_running
-from lakelens.spark.warehouse.answers import check_names
+from lakelens.spark.warehouse.facts import check_names
 from lakelens.spark.warehouse.run import Run
 from lakelens.spark.warehouse.store import Commit, open_store
 from lakelens.spark.warehouse.tables import list_places

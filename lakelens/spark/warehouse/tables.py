@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError
 from lakelens.model.table import Table
-from lakelens.model.warehouse.found import FoundTable
+from lakelens.model.warehouse.catalog import FoundTable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
 
-from lakelens.analysis.check.check import Check
-from lakelens.analysis.check.defects import Defects
+from lakelens.analysis.check.check import Check, Defects
 from lakelens.analysis.check.losses import Whole
 from lakelens.analysis.check.strays import Stray
 from lakelens.model.check.ledger import Comparison, Gap

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from lakelens.analysis.explain.explanation import Explanation
-from lakelens.analysis.explain.items import Share
-from lakelens.analysis.explain.judgement import Level
+from lakelens.analysis.explain.judgement import Level, Share
 from lakelens.errors import LakeError
 from lakelens.model.datafile import DataFile
 from lakelens.options import display

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from lakelens.analysis.check.check import Affected, FirstAid
-from lakelens.analysis.check.defects import Defects
+from lakelens.analysis.check.check import Affected, Defects, FirstAid
 from lakelens.options import display
 from lakelens.views.answers.check import list_defects
 from lakelens.views.card import cells, named, wording

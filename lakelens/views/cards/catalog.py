@@ -7,8 +7,15 @@ from collections.abc import Callable, Sequence
 
 from lakelens.errors import LakeError
 from lakelens.model.view import View
-from lakelens.model.warehouse.catalog import Catalog, Sample, Samples
-from lakelens.model.warehouse.found import FoundTable, FoundView, FoundViews, Outline
+from lakelens.model.warehouse.catalog import (
+    Catalog,
+    FoundTable,
+    FoundView,
+    FoundViews,
+    Outline,
+    Sample,
+    Samples,
+)
 from lakelens.options import display
 from lakelens.views.card import cells, named, wording
 from lakelens.views.card.model import Block, Card, Cell, Fact, Fold, Grid, Note

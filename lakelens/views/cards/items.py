@@ -19,7 +19,7 @@ from lakelens.model.schema import Fields, PartitionSpecs, Schema, Schemas, SortO
 from lakelens.model.snapshot import LogEntry, Ref, Refs, SnapshotLog, Snapshots
 from lakelens.model.storage import EncryptionKeys, MetadataLog, MetadataLogEntry, StoredFile
 from lakelens.model.view import ViewLog, ViewVersions
-from lakelens.model.warehouse.found import FoundViews
+from lakelens.model.warehouse.catalog import FoundViews
 from lakelens.options import display
 from lakelens.views.card import cells, named, wording
 from lakelens.views.card.glossary import find_meaning

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 import lakelens as ll
-from lakelens.analysis.check.check import give_first_aid
-from lakelens.analysis.check.defects import try_rules
+from lakelens.analysis.check.check import give_first_aid, try_rules
 from lakelens.analysis.check.strays import find_strays
 from lakelens.errors import LakeError
 from tests.support import LAKES

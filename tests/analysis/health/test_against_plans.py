@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 import lakelens as ll
-from lakelens.analysis.health.files import find_small
+from lakelens.analysis.health.health import find_small
 from lakelens.formats.iceberg.health.deletes import count_joined
 from lakelens.formats.iceberg.health.metadata import find_expiry
 from lakelens.formats.iceberg.health.rules import IcebergHealth

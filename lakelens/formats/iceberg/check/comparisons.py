@@ -11,8 +11,7 @@ from lakelens.formats.iceberg.check.row_checks import list_row_checks
 from lakelens.formats.iceberg.check.sequences import compare_lineage, compare_sequences
 from lakelens.formats.iceberg.check.totals import COLUMNS, compare_counts, compare_totals, tally_manifests
 from lakelens.formats.iceberg.check.vectors import compare_vectors
-from lakelens.model.check.checking import Checking, RowCheck
-from lakelens.model.check.ranges import compare_ranges
+from lakelens.model.check.checking import Checking, RowCheck, compare_ranges
 from lakelens.model.check.survey import Survey
 
 if TYPE_CHECKING:

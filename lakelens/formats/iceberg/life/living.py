@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lakelens.formats.iceberg.table import IcebergTable
     from lakelens.model.datafile import DataFile
     from lakelens.model.deletes import DeleteMatch
-    from lakelens.model.life.stored_rows import StoredRows
+    from lakelens.model.life.living import StoredRows
     from lakelens.model.snapshot import Snapshot
 
 

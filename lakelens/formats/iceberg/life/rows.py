@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lakelens.formats.iceberg.deletes.equality import find_identity
 from lakelens.formats.iceberg.deletes.stored_columns import StoredColumns
 from lakelens.formats.iceberg.manifests.contents import find_content
-from lakelens.model.life.stored_rows import StoredRows
+from lakelens.model.life.living import StoredRows
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -21,18 +21,18 @@ from lakelens.codecs.iceberg.transforms import Transform
 from lakelens.codecs.iceberg.types import IcebergField, IcebergType
 from lakelens.codecs.iceberg.value import DAY_MICROS, DAY_UNITS, list_widths
 from lakelens.formats.iceberg.metadata.schemas import describe_type, walk_fields
-from lakelens.model.skeleton.numbers import (
+from lakelens.model.skeleton.ordinals import FLOATS, rank_float
+from lakelens.model.skeleton.redaction import RedactedColumn, Redaction
+from lakelens.model.skeleton.scales import (
     NANO_YEARS,
     YEARS,
     Grid,
     NumberScale,
+    TextScale,
     count_days,
     cut_by,
     group_times,
 )
-from lakelens.model.skeleton.ordinals import FLOATS, rank_float
-from lakelens.model.skeleton.redaction import RedactedColumn, Redaction
-from lakelens.model.skeleton.texts import TextScale
 
 # Single values of Iceberg as what is put in order, and back in the same width.
 #

@@ -9,8 +9,7 @@ from lakelens.formats.paimon.check.document import compare_document
 from lakelens.formats.paimon.check.files import compare_files, list_row_checks
 from lakelens.formats.paimon.check.indexes import compare_indexes
 from lakelens.formats.paimon.check.totals import COLUMNS, compare_counts, compare_totals, tally_manifests
-from lakelens.model.check.checking import Checking, RowCheck
-from lakelens.model.check.ranges import compare_ranges
+from lakelens.model.check.checking import Checking, RowCheck, compare_ranges
 from lakelens.model.check.survey import Survey
 
 if TYPE_CHECKING:

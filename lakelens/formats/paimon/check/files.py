@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
 from lakelens.formats.paimon.snapshot import PaimonSnapshot
-from lakelens.model.check.checking import OrderCheck, RowCheck
+from lakelens.model.check.checking import OrderCheck, RowCheck, find_starts
 from lakelens.model.check.ledger import Ledger, LedgerLine, format_figure
-from lakelens.model.check.ranges import find_starts
 from lakelens.model.check.survey import State, Survey
 
 if TYPE_CHECKING:

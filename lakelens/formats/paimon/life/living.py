@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from lakelens.formats.paimon.table import PaimonTable
     from lakelens.model.datafile import DataFile
     from lakelens.model.deletes import DeleteMatch
-    from lakelens.model.life.merging import Merge
-    from lakelens.model.life.stored_rows import StoredRows
+    from lakelens.model.life.living import Merge, StoredRows
     from lakelens.model.snapshot import Snapshot
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.caching import cached_property
 from lakelens.errors import Unsupported
-from lakelens.model.life.merging import Merge, Merged, Record
+from lakelens.model.life.living import Merge, Merged, Record
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.metadata.schemas import PaimonSchema

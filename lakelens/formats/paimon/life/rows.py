@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Unsupported
-from lakelens.model.life.stored_rows import NamedRows
+from lakelens.model.life.living import NamedRows
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.manifests.datafile import PaimonDataFile

@@ -15,10 +15,9 @@ import mmh3
 from lakelens.codecs.paimon.types import PaimonField, PaimonType
 from lakelens.formats.paimon.metadata.logical_types import describe_field
 from lakelens.formats.paimon.metadata.schemas import PaimonSchema
-from lakelens.model.skeleton.numbers import NANO_YEARS, YEARS, NumberScale, count_days, cut_by
 from lakelens.model.skeleton.ordinals import FLOATS, count_digits, rank_float
 from lakelens.model.skeleton.redaction import RedactedColumn, Redaction
-from lakelens.model.skeleton.texts import TextScale
+from lakelens.model.skeleton.scales import NANO_YEARS, YEARS, NumberScale, TextScale, count_days, cut_by
 
 # BinaryRows written again: partitions, keys and statistics with other values of the same types.
 #
