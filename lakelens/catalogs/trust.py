@@ -66,22 +66,15 @@ def is_near(uri: str) -> bool:
     rest = uri.removeprefix("jdbc:")
     if rest.split(":", 1)[0].startswith(("sqlite", "file")):
         return True
-    hosts = {_find_host(one) for one in rest.split(",")}
-    return all(host == "" or host == "localhost" or _is_loopback(host) for host in hosts)
-
-
-def _find_host(uri: str) -> str:
-    try:
-        return (urlsplit(uri.replace("…@", "")).hostname or "").lower()
-    except ValueError:
-        return "?"
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
+    for address in rest.split(","):
+        try:
+            host = (urlsplit(address.replace("…@", "")).hostname or "").lower()
+            is_here = host in ("", "localhost") or ip_address(host).is_loopback
+        except ValueError:
+            return False
+        if not is_here:
+            return False
+    return True
 
 
 def choose_storage_options(properties: Mapping[str, Any]) -> dict[str, Any]:

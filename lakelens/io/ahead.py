@@ -501,19 +501,15 @@ def fetch_files(store: Store, places: Iterable[tuple[str, int | None]], *, whole
     fetch(store, infos=unknown)
     questions: list[tuple[Any, ...]] = []
     for path, size in known.items():
-        info = None if isinstance(size, int) else _look(store, path)
+        info = None
+        if not isinstance(size, int):
+            with suppress(LakeError):
+                info = store.info(path)
         length = size if isinstance(size, int) else 0 if info is None else info.size
         is_short = whole and 0 < length <= _WHOLE
         questions += [("info", path)] if isinstance(size, int) else []
         questions += [("end", path, 0, length, length, info)] if is_short else list_ends(path, length, info)
     store.fetch(questions)  # type: ignore[attr-defined]
-
-
-def _look(store: Store, path: str) -> ObjectInfo | None:
-    try:
-        return store.info(path)
-    except LakeError:
-        return None
 
 
 def fetch_first(store: Store, things: Iterable[T], place: Place[T]) -> None:

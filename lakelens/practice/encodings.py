@@ -162,19 +162,6 @@ def _write_varint(value: int) -> bytes:
     return bytes(group | (0x80 if i < len(groups) - 1 else 0) for i, group in enumerate(groups))
 
 
-def _draw_varint(value: int) -> tuple[Row, ...]:
-    groups, data = _split_groups(value), _write_varint(value)
-    return (
-        Row("groups of seven bits", tuple(BitBox(f"{group:07b}") for group in reversed(groups))),
-        Row("the last group first", tuple(BitBox(f"{group:07b}") for group in groups)),
-        Row(
-            "1 before it: more follows",
-            tuple(BitBox(f"{byte >> 7} {byte & 0x7F:07b}", byte > 0x7F) for byte in data),
-        ),
-        Row("bytes", tuple(BitBox(f"{byte:02x}", byte > 0x7F) for byte in data)),
-    )
-
-
 def _explain_varint(value: int, width: int | None) -> Encoding:
     if not 0 <= value < 1 << 64:
         hint = "zigzag first: it makes negative numbers positive" if value < 0 else None
@@ -186,7 +173,17 @@ def _explain_varint(value: int, width: int | None) -> Encoding:
         f"comes first, and the highest bit of each byte says whether {more} (1) or it is the last one (0). {value} needs "
         f"{len(data)} byte{'' if len(data) == 1 else 's'}: {data.hex(' ')}."
     )
-    return Encoding("varint", value, data, paragraph, _draw_varint(value))
+    groups = _split_groups(value)
+    rows = (
+        Row("groups of seven bits", tuple(BitBox(f"{group:07b}") for group in reversed(groups))),
+        Row("the last group first", tuple(BitBox(f"{group:07b}") for group in groups)),
+        Row(
+            "1 before it: more follows",
+            tuple(BitBox(f"{byte >> 7} {byte & 0x7F:07b}", byte > 0x7F) for byte in data),
+        ),
+        Row("bytes", tuple(BitBox(f"{byte:02x}", byte > 0x7F) for byte in data)),
+    )
+    return Encoding("varint", value, data, paragraph, rows)
 
 
 def _explain_zigzag(value: int, width: int | None) -> Encoding:

@@ -367,16 +367,12 @@ def check_arrow_shapes(subject: Subject) -> None:
         table.snapshots.to_arrow().num_rows == len(table.snapshots), "snapshots.to_arrow() has other rows"
     )
     require(table.refs.to_arrow().num_rows == len(table.refs), "refs.to_arrow() has other rows")
-    missing = _try(lambda: files.to_arrow(columns=["no such column"]))
-    require(isinstance(missing, KeyError), f"an unknown column gives {missing!r}")
-
-
-def _try(ask: Callable[[], Any]) -> BaseException | None:
+    missing: Exception | None = None
     try:
-        ask()
+        files.to_arrow(columns=["no such column"])
     except Exception as error:
-        return error
-    return None
+        missing = error
+    require(isinstance(missing, KeyError), f"an unknown column gives {missing!r}")
 
 
 def list_scans(subject: Subject) -> Iterator[tuple[Any, FileScan]]:

@@ -7,6 +7,7 @@ bitmap of their numbers, however long the history is.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -294,7 +295,11 @@ def find_whole(table: Table, keepers: Sequence[Keeper], broken: Mapping[int, Bro
         if ref.name == main:
             newer = [lost[key] for step in steps if (key := _identify(step)) in lost]
             after = (*_find_unread(table, keepers, broken, steps), *newer)
-    names = [ref.name for ref in table.refs.tags if _is_whole(table, ref, lost)]
+    names = []
+    for ref in table.refs.tags:
+        with suppress(LakeError):
+            if _identify(table.snapshot(ref.name)) not in lost:
+                names.append(ref.name)
     unreadable = sum(keeper.snapshot is None for keeper in keepers)
     total = (
         len({_identify(keeper.snapshot) for keeper in keepers if keeper.snapshot is not None}) + unreadable
@@ -331,10 +336,3 @@ def _walk_back(table: Table, ref: Ref, lost: Mapping[_Key, BrokenState]) -> Iter
         yield one
         if _identify(one) not in lost:
             return
-
-
-def _is_whole(table: Table, ref: Ref, lost: Mapping[_Key, BrokenState]) -> bool:
-    try:
-        return _identify(table.snapshot(ref.name)) not in lost
-    except LakeError:
-        return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -39,23 +40,18 @@ def judge_manifests(condition: Condition, manifests: Sequence[Manifest], placeme
             groups.setdefault(manifest.spec_id, []).append(number)
         for spec_id, places in groups.items():
             for _, field, place in placement.list_fields(spec_id, term):
-                summaries = {
-                    n: one for n in places if (one := _find_summary(manifests[n], place)) is not None
-                }
+                summaries = {}
+                for number in places:
+                    with suppress(LakeError):
+                        listed = manifests[number].partition_summary
+                        if place < len(listed):
+                            summaries[number] = listed[place]
                 if keeps_null(field.transform):
                     ranges = _find_ranges(term, field, summaries, len(manifests), placement)
                     judgement.add_ranges(term, ranges, "partition")
                 _add_equal(judgement, term, field, summaries, placement)
     judgement.settle("partition")
     return judgement
-
-
-def _find_summary(manifest: Manifest, place: int) -> FieldSummary | None:
-    try:
-        summaries = manifest.partition_summary
-    except LakeError:
-        return None
-    return summaries[place] if place < len(summaries) else None
 
 
 def _find_ranges(

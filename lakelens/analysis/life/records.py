@@ -107,10 +107,15 @@ def rename(value: Any, stored: pa.DataType, kind: DataType) -> Any:
         return [rename(one, stored.value_type, kind.children[0].type) for one in value]
     if isinstance(value, dict) and pa.types.is_map(stored) and len(kind.children) == 2:
         key, item = (child.type for child in kind.children)
-        return {
-            _freeze(rename(one, stored.key_type, key)): rename(other, stored.item_type, item)
-            for one, other in value.items()
-        }
+        entries = {}
+        for old, inner in value.items():
+            name = rename(old, stored.key_type, key)
+            if isinstance(name, dict):
+                name = tuple(name.items())
+            elif isinstance(name, list):
+                name = tuple(name)
+            entries[name] = rename(inner, stored.item_type, item)
+        return entries
     return value
 
 
@@ -135,16 +140,6 @@ def make_avro_name(name: str) -> str:
     """
     safe = "".join(one if one.isalnum() or one == "_" else f"_x{ord(one):X}" for one in name)
     return f"_{safe}" if safe[:1].isdigit() else safe
-
-
-def _freeze(value: Any) -> Any:
-    return (
-        tuple(value.items())
-        if isinstance(value, dict)
-        else tuple(value)
-        if isinstance(value, list)
-        else value
-    )
 
 
 # --- predicates --------------------------------------------------------------------------------------------------------

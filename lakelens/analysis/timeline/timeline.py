@@ -296,7 +296,15 @@ class Statement:
 
     @cached_property
     def _parts(self) -> tuple[Figures, ...]:
-        return tuple(_read(snapshot) for snapshot in self.snapshots)
+        parts = []
+        for snapshot in self.snapshots:
+            figures = read_changes(snapshot)
+            if (
+                find_raised_by(snapshot) is not None
+            ):  # a file that was only raised to another level is the same file
+                figures = replace(figures, added_files=0, removed_files=0)
+            parts.append(figures)
+        return tuple(parts)
 
     @property
     def rows_gone(self) -> tuple[int, bool]:
@@ -330,13 +338,6 @@ def group_statements(snapshots: Iterable[Snapshot]) -> Iterator[Statement]:
         group.append(snapshot)
     if group:
         yield Statement(tuple(reversed(group)))
-
-
-def _read(snapshot: Snapshot) -> Figures:
-    """What a commit records that it changed; a file that was only raised to another level is the same file."""
-    figures = read_changes(snapshot)
-    is_raised = find_raised_by(snapshot) is not None
-    return replace(figures, added_files=0, removed_files=0) if is_raised else figures
 
 
 def _sum(parts: Sequence[Figures]) -> Figures:

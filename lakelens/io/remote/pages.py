@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from html import unescape
 from typing import Any
@@ -131,10 +131,10 @@ class HttpRequests:
         async with await self._open("HEAD", path) as answer:
             kind, size = answer.headers.get("Content-Type", ""), answer.headers.get("Content-Length")
             is_folder = answer.url.path.endswith("/") or ("html" in kind and not is_page(path))
-            modified, encoding = (
-                _parse_time(answer.headers.get("Last-Modified")),
-                answer.headers.get("Content-Encoding"),
-            )
+            encoding, modified = answer.headers.get("Content-Encoding"), None
+            with suppress(ValueError):
+                if text := answer.headers.get("Last-Modified"):
+                    modified = parsedate_to_datetime(text)
         if is_folder:
             return {"name": path, "size": 0, "type": "directory"}
         if size is None or encoding not in (None, "", "identity"):
@@ -217,13 +217,6 @@ def _find_version(answer: Any, size: object) -> str:
     # servers behind one name may have marks of their own for one file; its time is the same
     mark = answer.headers.get("Last-Modified") or answer.headers.get("ETag")
     return f"{mark} {size}" if mark and size is not None else ""
-
-
-def _parse_time(text: str | None) -> datetime | None:
-    try:
-        return parsedate_to_datetime(text) if text else None
-    except ValueError:
-        return None
 
 
 def _name_child(here: str, link: str) -> str:

@@ -206,7 +206,6 @@ class Living(Part):
 
     def open_rows(self, file: DataFile) -> StoredRows:
         """The rows of a data file, ready to be read by today's columns. Raises `LakeError`."""
-
         if self.table.storage is None:
             raise Unsupported(f"rows of {self.table.traits.title} tables are not read", path=file.path)
         return NamedRows(self.table.storage, file)

@@ -137,15 +137,14 @@ class Selection:
         """The tasks whose manifests can hold files that are meant; `manifests` by the path of their task."""
         if not self.partition:
             return list(tasks)
-        return [task for task in tasks if self._may_hold(manifests.get(task.path), specs)]
-
-    def _may_hold(self, manifest: Manifest | None, specs: Mapping[int | None, PartitionSpec]) -> bool:
-        if manifest is None:
-            return True
-        summaries = read_summaries(manifest, specs)
-        return all(
-            wanted.may_match(summaries[wanted.name]) for wanted in self.partition if wanted.name in summaries
-        )
+        kept = []
+        for task in tasks:
+            manifest = manifests.get(task.path)
+            summaries = {} if manifest is None else read_summaries(manifest, specs)
+            known = (wanted for wanted in self.partition if wanted.name in summaries)
+            if all(wanted.may_match(summaries[wanted.name]) for wanted in known):
+                kept.append(task)
+        return kept
 
 
 def select_files(

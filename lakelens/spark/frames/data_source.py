@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
@@ -72,9 +73,10 @@ def select_pushed(columns: FileColumns, pushed: Iterable[Pushed]) -> Selection:
             selection = replace(selection, path=patterns.get(word))
         elif len(attribute) == 2 and attribute[0] == "partition_values" and _is_alike(kinds, attribute[1]):
             wanted = _make_wanted(word, value)
-            selection = replace(
-                selection, partition=selection.partition + _select_by_field(columns, attribute[1], wanted)
-            )
+            if wanted:
+                with suppress(Unsupported):  # a value of another type: Spark knows what it means by it
+                    further = select_files(columns, {attribute[1]: wanted["wanted"]})
+                    selection = replace(selection, partition=selection.partition + further.partition)
     return selection
 
 
@@ -91,15 +93,6 @@ def _make_wanted(word: str, value: Any) -> dict[str, Any]:
     if word == "IsNull":
         return {"wanted": None}
     return {"wanted": (None, None)} if word == "IsNotNull" else {}
-
-
-def _select_by_field(columns: FileColumns, name: str, wanted: dict[str, Any]) -> tuple[Any, ...]:
-    if not wanted:
-        return ()
-    try:
-        return select_files(columns, {name: wanted["wanted"]}).partition
-    except Unsupported:
-        return ()  # a value of another type: Spark knows what it means by it
 
 
 def _is_alike(kinds: Mapping[str, Any], name: str) -> bool:

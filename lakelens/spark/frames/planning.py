@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -187,18 +187,13 @@ def _plan_listing(files: FileSet, wanted: Wanted) -> ReadPlan:
     read = _add_columns(request, selection.columns, identity=False)
     assert read.columns is not None
     batches = files.batches(_ROWS_OF_A_BIN, wanted.stats, read.columns)
-    bins = tuple(pack_rows(batch) for batch in _select_rows(batches, selection, layout.schema.names))
-    return ReadPlan(layout, request, bins=bins)
-
-
-def _select_rows(
-    batches: Iterable[pa.RecordBatch], selection: Selection, names: Sequence[str]
-) -> Iterator[pa.RecordBatch]:
+    bins = []
     for batch in batches:
         chosen = selection.choose(batch.column)
         kept = batch if chosen is None else batch.filter(chosen)
         if kept.num_rows:
-            yield kept.select(list(names))
+            bins.append(pack_rows(kept.select(layout.schema.names)))
+    return ReadPlan(layout, request, bins=tuple(bins))
 
 
 def plan_rows(table: pa.Table) -> ReadPlan:

@@ -122,11 +122,15 @@ class HadoopFolder:
             self._fs.delete(draft, False)
 
     def read_texts(self, name: str) -> dict[str, str]:
-        return {
-            found: self._read(self._path(f"{name}/{found}"))
-            for found in self.list_names(name)
-            if found.endswith(".json") and not found.startswith(".")
-        }
+        texts = {}
+        for file in self.list_names(name):
+            if file.endswith(".json") and not file.startswith("."):
+                stream = self._fs.open(self._path(f"{name}/{file}"))
+                try:
+                    texts[file] = str(self._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
+                finally:
+                    stream.close()
+        return texts
 
     def list_names(self, name: str) -> list[str]:
         place = self._path(name)
@@ -139,13 +143,6 @@ class HadoopFolder:
 
     def _path(self, name: str) -> Any:
         return self._jvm.org.apache.hadoop.fs.Path(self._root, name)
-
-    def _read(self, place: Any) -> str:
-        stream = self._fs.open(place)
-        try:
-            return str(self._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
-        finally:
-            stream.close()
 
 
 def open_folder(spark: SparkSession, root: str) -> Folder:

@@ -15,7 +15,7 @@ from lakelens.analysis.check.check import Defects, try_rules
 from lakelens.io.local import LocalStore
 from lakelens.model.check.defect import Product, Rule, Writer
 from lakelens.opening import open_in_store
-from tests.analysis.check.check import iceberg, paimon
+from tests.analysis.check.defects import iceberg, paimon
 from tests.support import LAKES
 from tests.support.rewriting import hide_origin
 
