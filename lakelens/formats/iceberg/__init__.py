@@ -31,7 +31,7 @@ class IcebergFormat(Driver):
         "check": "lakelens.formats.iceberg.check.comparisons:IcebergChecking",
         "defects": "lakelens.formats.iceberg.book:BOOK",
         "health": "lakelens.formats.iceberg.health.rules:make_rules",
-        "life": "lakelens.formats.iceberg.life.living:IcebergLiving",
+        "life": "lakelens.formats.iceberg.life:IcebergLiving",
         "maintenance": "lakelens.formats.iceberg.maintenance.procedures:PROCEDURES",
         "map": "lakelens.formats.iceberg.map:draw_chart",
         "placement": "lakelens.formats.iceberg.scan.placement:open_placement",

@@ -14,7 +14,6 @@ from lakelens.caching import cached_property
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.changes import count_line
 from lakelens.formats.iceberg.discovery.versions import is_hint
-from lakelens.formats.iceberg.map_head import IcebergHead
 from lakelens.model.charts import (
     MANY_FILES,
     Box,
@@ -25,14 +24,20 @@ from lakelens.model.charts import (
     Tier,
     choose_boxes,
     count_noun,
+    count_words,
     last_name,
 )
 from lakelens.model.facts.traits import format_size
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
+    from lakelens.formats.iceberg.snapshot import IcebergSnapshot
     from lakelens.formats.iceberg.table import IcebergTable
+    from lakelens.model.storage import MetadataLogEntry
 
+_POINTER = ("a fixed name, or", "a row in a catalog")
+_METADATA = ("JSON, whole", "each time")
+_LIST = ("Avro, one a", "snapshot")
 _MANIFESTS = ("Avro (Parquet", "in v4), entries")
 _FILES = ("Parquet, ORC or", "Avro; Puffin")
 _NOUNS = {
@@ -53,19 +58,24 @@ class Held:
     error: LakeError | None = None
 
 
-class IcebergMap(IcebergHead):
+class IcebergMap:
     """Draws the chain of one snapshot, with what the change made new."""
+
+    def __init__(self, table: IcebergTable, since: Since, hint: tuple[str, str] | None) -> None:
+        self.table, self.since, self.hint = table, since, hint
+        self.snapshot: IcebergSnapshot = since.after  # type: ignore[assignment]
+        self.is_current = table.current is not None and self.snapshot.id == table.current.id
 
     def draw(self) -> Chart:
         """The chart."""
         manifests, files = self._draw_manifests()
-        tiers = (self.draw_pointer(), self.draw_metadata(), self.draw_lists(), manifests, files)
+        tiers = (self._draw_pointer(), self._draw_metadata(), self._draw_lists(), manifests, files)
         counted = (
             ("data file", self._count_new("data")),
             ("delete file", self._count_new("position_deletes", "equality_deletes", "deletion_vector")),
             ("manifest", sum(self.is_new(one) for one in self.manifests)),
-            ("list", int(self.state == "new" and self.has_list)),
-            ("metadata file", len(self.new_metadata)),
+            ("list", int(self.state == "new" and self._has_list)),
+            ("metadata file", len(self._new_metadata)),
         )
         stored = tuple(
             rows for one in self.held if (tally := one.live.get("data")) and (rows := tally.rows) is not None
@@ -79,6 +89,154 @@ class IcebergMap(IcebergHead):
             changed=changed,
             gone=gone,
         )
+
+    @property
+    def state(self) -> State:
+        """The state of what the snapshot itself brought."""
+        same = self.since.before is not None and self.since.before.is_same(self.snapshot)
+        return self.since.state_of(self.snapshot.path, "kept" if same else "new")
+
+    @cached_property
+    def manifests(self) -> Sequence[IcebergManifest]:
+        """The manifests, each once."""
+        return tuple(dict.fromkeys(self.snapshot.manifests))
+
+    @cached_property
+    def _old(self) -> set[str] | None:
+        before = self.since.before
+        if before is not None:
+            return {one.recorded_path for one in before.manifests}
+        return set() if self.since.is_known else None
+
+    def is_new(self, manifest: IcebergManifest) -> bool:
+        """Whether the change brought a manifest."""
+        if self._old is None:
+            found: State = "new" if manifest.added_snapshot_id == self.snapshot.id else "kept"
+        else:
+            found = "kept" if manifest.recorded_path in self._old else "new"
+        return self.since.state_of(manifest.path, found) == "new"
+
+    # --- what is above the manifests -----------------------------------------------------------------------------------
+
+    def _draw_pointer(self) -> Tier:
+        new = self.is_current and bool(self._new_metadata)
+        if self.table.catalog is not None:
+            words = "switched, all or nothing" if new else "names the metadata file"
+            box = Box("a row in the catalog", "changed" if new else "kept", (words,), names_files=False)
+            return Tier(
+                "pointer", (box,), _POINTER, ("the one pointer that counts: the file's", "name says nothing")
+            )
+        if self.hint is not None:
+            path, text = self.hint
+            said = [f"says {text}"]
+            log = self._log
+            if new and log and text.isdecimal() and int(text) > 1:
+                said.append(f"said {int(text) - 1}")
+            state = self.since.state_of(path, "changed" if new and log else "new" if new else "kept")
+            remark = (
+                "only a hint: a reader then tries the next number",
+                "itself. With a catalog its row is switched instead",
+            )
+            return Tier(
+                "pointer", (Box(last_name(path), state, (", ".join(said),), path=path),), _POINTER, remark
+            )
+        box = Box("a row in a catalog", "absent", ("no version hint is here",), names_files=False)
+        remark = (
+            "the newest metadata file is taken instead: only",
+            "the catalog knows for certain which is current",
+        )
+        return Tier("pointer", (box,), _POINTER, remark)
+
+    @cached_property
+    def _log(self) -> Sequence[MetadataLogEntry]:
+        return self.table.metadata_log
+
+    @cached_property
+    def _new_metadata(self) -> Sequence[str]:
+        """The metadata files that are new since the state before; a trace sees those of changes that commit no snapshot."""
+        own = self.table.metadata_path
+        if not self.is_current:
+            return ()
+        if self.since.touched is not None:
+            paths = [*(entry.path for entry in self._log), own]
+            return [path for path in paths if self.since.state_of(path, "kept") == "new"]
+        if self.state != "new":
+            return ()
+        before = self.since.before.committed_at if self.since.before is not None else None
+        moment = self.snapshot.committed_at if before is None else before
+        logged = [] if moment is None else [one.path for one in self._log if one.timestamp >= moment]
+        # the first file since the snapshot before is the one that committed it
+        return [*logged[before is not None :], own]
+
+    def _draw_metadata(self) -> Tier:
+        table = self.table
+        path = table.metadata_path
+        held = [
+            ("snapshot", table.snapshot_count),
+            ("schema", len(table.schemas)),
+            ("spec", len(table.specs)),
+            ("ref", len(table.refs)),
+        ]
+        since = set(self._new_metadata)
+        extra = [one for one in self._log if one.path in since and one.path != path]
+        older = [one for one in self._log if one.path not in since]
+        state: State = self.since.state_of(path, "new" if path in since else "kept")
+        lines = [count_words(held)]
+        if self._log:
+            number = len(self._log)
+            lines.append(f"metadata-log names {number:,} before it")
+        boxes = [Box(last_name(path), state, tuple(lines), path=path, field="metadata_location")]
+        boxes += _stack_metadata(extra, "new", "written since, too")
+        boxes += _stack_metadata(older, "kept", "no longer current")
+        return Tier("table metadata", tuple(boxes), _METADATA, (), True)
+
+    @property
+    def _has_list(self) -> bool:
+        return self.snapshot.path is not None
+
+    def _draw_lists(self) -> Tier:
+        snapshot, new = self.snapshot, sum(self.is_new(one) for one in self.manifests)
+        errors = [error for one in snapshot.manifest_lists if (error := one.walk()[1]) is not None]
+        lines = [
+            f"{count_noun(len(self.manifests), 'line')}, {new:,} new",
+            f"sequence number {snapshot.sequence_number}",
+        ]
+        if errors:
+            lines = ["cannot be read", "what it names is not known"]
+        state: State = "unread" if errors else self.state
+        if self._has_list:
+            name = last_name(snapshot.path or "")
+            boxes = [Box(name, state, tuple(lines), path=snapshot.path, field="manifest-list")]
+        else:
+            words = (
+                f"{count_noun(len(self.manifests), 'manifest')}, {new:,} new",
+                "version 1 without a list",
+            )
+            boxes = [Box("in the metadata itself", self.state, words, names_files=False, field="manifests")]
+        older = self.table.snapshot_count - 1
+        if older > 0:
+            others = "older list" if self.is_current else "other list"
+            lines = ["one a snapshot: time travel", "until expire_snapshots"]
+            boxes.append(
+                Box(
+                    count_noun(older, others),
+                    "kept",
+                    tuple(lines),
+                    older,
+                    names_files=False,
+                )
+            )
+        sketches = list(snapshot.statistics)
+        if sketches:
+            name = (
+                last_name(sketches[0].path) if len(sketches) == 1 else f"{len(sketches):,} statistics files"
+            )
+            count, path = len(sketches), sketches[0].path
+            lines = ["sketches of values"]
+            boxes.append(Box(name, self.state, tuple(lines), count, count == 1, path, field="statistics"))
+        return Tier("manifest list", tuple(boxes), _LIST, (), True)
+
+    # --- what manifests hold -------------------------------------------------------------------------------------------
 
     @cached_property
     def _added(self) -> dict[str, dict[str, Tally]] | None:
@@ -94,7 +252,7 @@ class IcebergMap(IcebergHead):
         return found
 
     @cached_property
-    def is_small(self) -> bool:
+    def _is_small(self) -> bool:
         """Whether there are few enough files to look at each."""
         counts = [one.count_entries() for one in self.manifests]
         return len(counts) <= MANY_FILES and sum(n or 0 for n in counts) <= MANY_FILES
@@ -105,7 +263,7 @@ class IcebergMap(IcebergHead):
         new: dict[str, Tally] = {}
         error: LakeError | None = None
         for manifest in manifests:
-            damage = manifest.walk()[1] if self.is_small else None
+            damage = manifest.walk()[1] if self._is_small else None
             error = error or damage
             for content, tally in self._count_live(manifest, damage):
                 live.setdefault(content, Tally()).merge(tally)
@@ -116,7 +274,7 @@ class IcebergMap(IcebergHead):
 
     def _count_live(self, manifest: IcebergManifest, damage: LakeError | None) -> Iterator[tuple[str, Tally]]:
         counted = count_line(manifest)
-        if not self.is_small or damage is not None:
+        if not self._is_small or damage is not None:
             content = "data" if manifest.content == "data" else "deletes"
             if counted.files:
                 yield content, Tally(counted.files, counted.rows, None)
@@ -136,7 +294,7 @@ class IcebergMap(IcebergHead):
             content = "data" if manifest.content == "data" else "deletes"
             tally = Tally(manifest.added_files_count or 0, manifest.added_rows_count, None)
             return ((content, tally),) if tally.files else ()
-        error = manifest.walk()[1] if self.is_small else None
+        error = manifest.walk()[1] if self._is_small else None
         return tuple(self._count_live(manifest, error))
 
     def _count_new(self, *contents: str) -> int:
@@ -263,7 +421,7 @@ class IcebergMap(IcebergHead):
 
     def _find_reached(self, group: Sequence[IcebergManifest], data: Sequence[int]) -> int:
         """The place of the box that has most of the files that deletes name."""
-        if not self.is_small or any(held.error for held in self.held):
+        if not self._is_small or any(held.error for held in self.held):
             return data[-1]
         named = {
             getattr(entry.file, "referenced_data_file", None)
@@ -278,6 +436,25 @@ class IcebergMap(IcebergHead):
             for place in data
         }
         return max(data, key=lambda place: (hits[place], place))
+
+
+def _stack_metadata(log: Sequence[MetadataLogEntry], state: State, words: str) -> list[Box]:
+    """A box of older metadata files, under the name of the last; none for none."""
+    if not log:
+        return []
+    last, count = log[-1], len(log)
+    lines = (f"and {count - 1:,} older", words) if count > 1 else (words,)
+    return [
+        Box(
+            last_name(last.path),
+            state,
+            lines,
+            count,
+            path=last.path,
+            parents=(),
+            is_joined=True,
+        )
+    ]
 
 
 def _measure(manifest: IcebergManifest) -> int:

@@ -16,8 +16,8 @@ from lakelens.codecs.paimon.types import PaimonField, parse_type
 from lakelens.formats.access import TableAccess
 from lakelens.formats.paimon.metadata.layout import TableLayout
 from lakelens.formats.paimon.metadata.partitions import Partitions
+from lakelens.formats.paimon.scan.columns import PartitionColumns
 from lakelens.formats.paimon.scan.entries import EntryRows
-from lakelens.formats.paimon.scan.partitions import PartitionColumns
 from lakelens.io.local import LocalStore
 from lakelens.io.relocation import Locator
 from lakelens.io.tracing import TracingStore

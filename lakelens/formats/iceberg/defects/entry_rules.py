@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING
 
+from lakelens.codecs.iceberg.transforms import Transform
+from lakelens.codecs.iceberg.types import IcebergType
 from lakelens.errors import LakeError
 from lakelens.formats.defects import (
     find_snapshots,
@@ -14,13 +18,12 @@ from lakelens.formats.defects import (
     sample_recorded,
     shorten,
 )
-from lakelens.formats.iceberg.time_partitions import HOUR, TimePartition, list_time_partitions
 from lakelens.model.check.defect import Product, rule
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.table import IcebergTable
+    from lakelens.model.datafile import DataFile
     from lakelens.model.finding import Finding
-
 
 _MOST = 200
 
@@ -256,11 +259,75 @@ def two_vectors(table: IcebergTable) -> Iterator[Finding]:
         yield two_vectors.report(shorten(table, path), message, snapshots)
 
 
-# What writers of Iceberg get wrong in partitions by time.
+# What writers of Iceberg get wrong in partitions by time: values of year, month, day and hour, compared with the bounds of
+# the column that they are made from. Follows "Partition Transforms" of the specification: units since 1970, rounded down.
 
+_TIME = IcebergType("timestamp")
+_MICROS = {"timestamp": 1, "timestamptz": 1, "timestamp_ns": 1000, "timestamptz_ns": 1000}
+_HOUR = 3_600_000_000
+_DAY = 24 * _HOUR
 _LIMIT = 2**31
-_QUARTER = HOUR // 4
+_QUARTER = _HOUR // 4
 _OFFSETS = [quarters * _QUARTER for quarters in range(-12 * 4, 14 * 4 + 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class _TimePartition:
+    """One partition value of one file: its field, transform and stored value, and the column's bounds in microseconds."""
+
+    file: DataFile
+    name: str
+    transform: str
+    stored: int
+    lower: int
+    upper: int
+
+    def count(self, micros: int) -> int:
+        """The value that the transform gives a time: units since 1970, rounded down.
+
+        >>> _TimePartition(None, "at_hour", "hour", 0, 0, 0).count(-1)
+        -1
+        """
+        counted: int = Transform.parse(self.transform).apply(micros, _TIME)
+        return counted
+
+
+def _list_time_partitions(table: IcebergTable) -> Iterator[_TimePartition]:
+    """The values of time transforms of the sampled data files whose bounds are known."""
+    fields = {
+        number: [
+            column
+            for column in (table._context.specs.columns(number) or ())
+            if column.transform.name in ("year", "month", "day", "hour") and column.source is not None
+        ]
+        for number in (spec.id for spec in table.specs)
+    }
+    if not any(fields.values()):
+        return
+    sources = {(spec.id, field.field_id): field.source_id for spec in table.specs for field in spec.fields}
+    for file in sample_recorded(table):
+        columns = fields.get(file.spec_id if file.spec_id is not None else -1)
+        if not columns:
+            continue
+        bounds = {one.field_id: one for one in file.bounds.values()}
+        for column in columns:
+            stored = file.partition.get(column.shown)
+            if isinstance(stored, date):
+                stored = (stored - date(1970, 1, 1)).days
+            if not isinstance(stored, int) or isinstance(stored, bool):
+                continue
+            one = bounds.get(sources.get((file.spec_id, column.field_id)))
+            kind = column.source.name if column.source is not None else ""
+            if one is None or one.lower_raw is None or one.upper_raw is None:
+                continue
+            scale = _DAY if kind == "date" else _MICROS.get(kind)
+            if scale is None:
+                continue
+            low, high = (
+                int.from_bytes(data, "little", signed=True) for data in (one.lower_raw, one.upper_raw)
+            )
+            low, high = (low // scale, high // scale) if kind.endswith("_ns") else (low * scale, high * scale)
+            yield _TimePartition(file, column.shown, column.transform.name, stored, low, high)
 
 
 @rule(
@@ -277,7 +344,7 @@ def epoch_partitions(table: IcebergTable) -> Iterator[Finding]:
     Shows in entries: the value of a year, month, day or hour is one more than the bounds of its column give, and they are
     before 1970.
     """
-    for one in list_time_partitions(table):
+    for one in _list_time_partitions(table):
         due = one.count(one.lower)
         if one.lower < 0 and one.stored == due + 1 and one.stored <= 0:
             message = f"{one.name} is {one.stored}, the smallest value of the file is in {due}"
@@ -300,7 +367,7 @@ def hour_overflow(table: IcebergTable) -> Iterator[Finding]:
     Shows in entries: an hour that is the true one modulo 2^32. A reader then takes the far future for the far past, and
     skips it.
     """
-    for one in list_time_partitions(table):
+    for one in _list_time_partitions(table):
         due = one.count(one.lower)
         if one.transform == "hour" and not -_LIMIT <= due < _LIMIT:
             wrapped = (due + _LIMIT) % (2 * _LIMIT) - _LIMIT
@@ -324,7 +391,7 @@ def local_time_partitions(table: IcebergTable) -> Iterator[Finding]:
     Shows in entries: the partition value is that of the file's times moved by an offset of a time zone, or 0 for a time
     before 1970. Readers that take the specification's value skip the file.
     """
-    for one in list_time_partitions(table):
+    for one in _list_time_partitions(table):
         lowest, highest = one.count(one.lower), one.count(one.upper)
         if lowest <= one.stored <= highest:
             continue
@@ -335,12 +402,12 @@ def local_time_partitions(table: IcebergTable) -> Iterator[Finding]:
             )
 
 
-def _explain(one: TimePartition, lowest: int) -> str | None:
+def _explain(one: _TimePartition, lowest: int) -> str | None:
     if one.lower < 0:
         is_clamped = one.stored == 0 and lowest < -1
         return f"{one.name} is 0, the file's times are before 1970, in {lowest}" if is_clamped else None
     for offset in sorted(_OFFSETS, key=abs):
         if one.count(one.lower + offset) == one.stored == one.count(one.upper + offset):
-            hours = offset / HOUR
+            hours = offset / _HOUR
             return f"{one.name} is {one.stored}, which is {lowest} moved by {hours:+g} hours"
     return None

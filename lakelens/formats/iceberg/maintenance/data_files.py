@@ -34,13 +34,13 @@ from lakelens.formats.iceberg.maintenance.commits import (
     write_call,
 )
 from lakelens.formats.iceberg.maintenance.packing import (
+    Estimate,
     FileGroup,
     Limits,
     count_commits,
     find_share,
     spell_option,
 )
-from lakelens.formats.iceberg.maintenance.sizes import Estimate
 from lakelens.model.fileset import FileSet
 from lakelens.model.maintenance import Assumption, Group, Output, Proposal
 

@@ -24,7 +24,7 @@ from lakelens.formats.iceberg.maintenance.commits import (
     read_number,
     write_call,
 )
-from lakelens.formats.iceberg.maintenance.sizes import estimate_manifests
+from lakelens.formats.iceberg.maintenance.packing import estimate_manifests
 from lakelens.model.maintenance import Assumption, Group, Output, Piece, Proposal
 
 if TYPE_CHECKING:

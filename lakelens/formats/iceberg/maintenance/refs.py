@@ -22,7 +22,7 @@ from lakelens.formats.iceberg.maintenance.commits import (
     write_call,
 )
 from lakelens.formats.iceberg.maintenance.expiry import format_time, to_milliseconds
-from lakelens.formats.iceberg.maintenance.sizes import estimate_manifests
+from lakelens.formats.iceberg.maintenance.packing import estimate_manifests
 from lakelens.formats.iceberg.metadata.wire import to_time
 from lakelens.model.fileset import FileSet
 from lakelens.model.maintenance import Fate, Output, Proposal

@@ -5,10 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lakelens.caching import cached_property
-from lakelens.formats.paimon.check.document import compare_document
+from lakelens.formats.paimon.check.document import (
+    COLUMNS,
+    compare_counts,
+    compare_document,
+    compare_totals,
+    tally_manifests,
+)
 from lakelens.formats.paimon.check.files import compare_files, list_row_checks
 from lakelens.formats.paimon.check.indexes import compare_indexes
-from lakelens.formats.paimon.check.totals import COLUMNS, compare_counts, compare_totals, tally_manifests
 from lakelens.model.check.checking import Checking, RowCheck, compare_ranges
 from lakelens.model.check.survey import Survey
 

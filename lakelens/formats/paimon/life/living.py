@@ -1,4 +1,4 @@
-"""Who committed a snapshot, how a file was written, and which deletion vectors reach it in each snapshot.
+"""Who committed a snapshot, how a file was written, which deletion vectors reach it in each snapshot, and its rows.
 
 Follows "Snapshot" and "Manifest" of the Paimon table specification.
 """
@@ -9,18 +9,19 @@ from collections.abc import Hashable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from lakelens.errors import Unsupported
 from lakelens.formats.paimon.life.merge import PaimonMerge
-from lakelens.formats.paimon.life.rows import PaimonRows
-from lakelens.model.life.living import FileDeletes, Living
+from lakelens.model.life.living import FileDeletes, Living, Merge, NamedRows, StoredRows
 
 if TYPE_CHECKING:
+    from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
     from lakelens.formats.paimon.snapshot import PaimonSnapshot
     from lakelens.formats.paimon.table import PaimonTable
     from lakelens.model.datafile import DataFile
     from lakelens.model.deletes import DeleteMatch
-    from lakelens.model.life.living import Merge, StoredRows
+    from lakelens.model.schema import Field
     from lakelens.model.snapshot import Snapshot
-
+    from lakelens.model.storage import Storage
 
 _MOST_COMMITS = 50  # that are looked at for the one that wrote a row
 
@@ -52,6 +53,33 @@ class PaimonDeletes(FileDeletes):
             found = ((file.file_name, seen.find_deletes(file)) for file in files)
             self._known[name] = {file: matches for file, matches in found if matches}
         return self._known[name]
+
+
+class PaimonRows(NamedRows):
+    """A data file, its columns found by the ids that the schema that it was written with gives to its names."""
+
+    def __init__(self, storage: Storage, file: PaimonDataFile) -> None:
+        super().__init__(storage, file, has_partition=False)
+        if file.write_cols is not None or file.file_name.endswith(".blob"):
+            message = "rows that are put together from files of some of their columns are not followed"
+            raise Unsupported(message, path=file.path)
+        self._fields = file.schema.fields
+
+    def name(self, way: Sequence[Field]) -> tuple[str, ...] | None:
+        """See `NamedRows.name`."""
+        names: list[str] = []
+        fields: Any = self._fields
+        for wanted in way:
+            found = next((field for field in fields if field.id == wanted.id), None)
+            if found is None:
+                return None
+            names.append(found.name)
+            fields = found.type.children
+        return tuple(names)
+
+    def get_constant(self, field: Field) -> Any:
+        """See `StoredRows.get_constant`: a column that was added later is null in older files."""
+        return None
 
 
 class PaimonLiving(Living):

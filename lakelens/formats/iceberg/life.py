@@ -1,27 +1,34 @@
-"""Who committed a snapshot, how a file was written, and which deletes reach it in each snapshot.
+"""Who committed a snapshot, how a file was written, which deletes reach it in each snapshot, and its rows by field id.
 
-Follows "Scan Planning" of the Iceberg table specification for deletes, and `SnapshotSummary` and `EnvironmentContext` of
-its sources for what summaries say.
+Follows "Scan Planning" of the Iceberg table specification for deletes, "Column Projection" and "Row Lineage" for rows, and
+`SnapshotSummary` and `EnvironmentContext` of its sources for what summaries say.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from lakelens.formats.iceberg.deletes.equality import find_identity
 from lakelens.formats.iceberg.deletes.matching import DeleteIndex, partition_key, reaches_everywhere
-from lakelens.formats.iceberg.life.rows import IcebergRows
-from lakelens.model.life.living import FileDeletes, Living
+from lakelens.formats.iceberg.deletes.stored_columns import StoredColumns
+from lakelens.formats.iceberg.manifests.contents import find_content
+from lakelens.model.life.living import FileDeletes, Living, StoredRows
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from lakelens.formats.iceberg.context import TableContext
     from lakelens.formats.iceberg.deletes.positions import DeleteReader
     from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
     from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
     from lakelens.formats.iceberg.table import IcebergTable
     from lakelens.model.datafile import DataFile
     from lakelens.model.deletes import DeleteMatch
-    from lakelens.model.life.living import StoredRows
+    from lakelens.model.schema import Field
     from lakelens.model.snapshot import Snapshot
+
+_SYSTEM = {"_row_id": 2147483540, "_last_updated_sequence_number": 2147483539}
 
 
 class IcebergDeletes(FileDeletes):
@@ -75,6 +82,33 @@ class IcebergDeletes(FileDeletes):
         if delete.referenced_data_path is not None and delete.content != "equality_deletes":
             return delete.referenced_data_path in self._paths
         return partition_key(delete) in self._partitions
+
+
+class IcebergRows(StoredRows):
+    """A data file, its columns found by field id."""
+
+    def __init__(self, context: TableContext, file: IcebergDataFile) -> None:
+        path, kind = find_content(context, file)
+        self._context = context
+        self._file = file
+        self._stored = StoredColumns(context, path, kind)
+
+    def find(self, way: Sequence[Field]) -> Any:
+        """See `StoredRows.find`."""
+        return self._stored.find(way[-1].id)
+
+    def find_system(self, name: str) -> Any:
+        """See `StoredRows.find_system`."""
+        return self._stored.find(_SYSTEM[name]) if name in _SYSTEM else None
+
+    def get_constant(self, field: Field) -> Any:
+        """See `StoredRows.get_constant`."""
+        name = find_identity(self._context, self._file, field.id)
+        return field.initial_default if name is None else self._file.partition[name]
+
+    def read(self, places: Sequence[Any]) -> Iterator[list[pa.Array]]:
+        """See `StoredRows.read`."""
+        return self._stored.batches(places)
 
 
 class IcebergLiving(Living):

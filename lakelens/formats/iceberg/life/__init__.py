@@ -1,1 +1,0 @@
-"""What Iceberg gives for the lives of files and rows."""
