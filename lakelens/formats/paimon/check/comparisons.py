@@ -13,12 +13,11 @@ from lakelens.formats.paimon.check.document import (
     tally_manifests,
 )
 from lakelens.formats.paimon.check.files import compare_files, list_row_checks
-from lakelens.formats.paimon.check.indexes import compare_indexes
+from lakelens.formats.paimon.check.indexes import HashIndexes, compare_indexes
 from lakelens.model.check.checking import Checking, RowCheck, compare_ranges
 from lakelens.model.check.survey import Survey
 
 if TYPE_CHECKING:
-    from lakelens.formats.paimon.check.indexes import HashIndexes
     from lakelens.formats.paimon.table import PaimonTable
     from lakelens.model.datafile import DataFile
 
@@ -49,6 +48,4 @@ class PaimonChecking(Checking):
 
     @cached_property
     def _hash_indexes(self) -> HashIndexes:
-        from lakelens.formats.paimon.check.indexes import HashIndexes
-
         return HashIndexes(self.table)
