@@ -143,19 +143,14 @@ def read_rows(store: Store, path: str, file_format: str, n: int) -> pa.Table:
     kind = contents.choose_kind(contents.read_kind(store, path), file_format)
     if kind not in _TEXT:
         return contents.read_rows_as(store, path, kind, n)
-    data = _decompress(store.read_range(path, 0, _LINE_LIMIT), path)
+    data = store.read_range(path, 0, _LINE_LIMIT)
+    if data.startswith(b"\x28\xb5\x2f\xfd"):
+        raise Unsupported("text compressed with zstd is not read", path=path)
+    codec = "gzip" if data.startswith(b"\x1f\x8b") else "bzip2" if data.startswith(b"BZh") else None
+    if codec is not None:  # the compressed bytes may be cut, the lines before the cut are wanted
+        data = decompress_start(codec, data, path)
     lines = data.split(b"\n", n)  # a little compressed text may be millions of lines
     if lines and not lines[-1]:
         lines.pop()
     texts = [line.decode("utf-8", "replace") for line in lines[:n]]
     return pa.table({"line": pa.array(texts, pa.string())})
-
-
-def _decompress(data: bytes, path: str) -> bytes:
-    """The text behind gzip or bzip2; the compressed bytes may be cut, the lines before the cut are wanted."""
-    for magic, codec in ((b"\x1f\x8b", "gzip"), (b"BZh", "bzip2")):
-        if data.startswith(magic):
-            return decompress_start(codec, data, path)
-    if data.startswith(b"\x28\xb5\x2f\xfd"):
-        raise Unsupported("text compressed with zstd is not read", path=path)
-    return data

@@ -232,27 +232,25 @@ class DefaultValues:
         """The type with every default below it decoded; `place` is where it is in the document."""
         if not type_.fields:
             return type_
-        fields = (
-            self._decode_field(field, self._find_place(type_, index, place))
-            for index, field in enumerate(type_.fields)
-        )
+        fields = []
+        for index, field in enumerate(type_.fields):
+            if not field.type.fields and field.initial_default is None and field.write_default is None:
+                fields.append(field)
+                continue
+            own = self._find_place(type_, index, place)
+            decoded = replace(
+                field,
+                # elements, keys and values have their type in their own place, fields in a member of theirs
+                type=self.decode(field.type, f"{own}.type" if own.endswith("]") else own),
+                initial_default=self._parse(field.initial_default, field.type, f"{own}.initial-default"),
+                write_default=self._parse(field.write_default, field.type, f"{own}.write-default"),
+            )
+            fields.append(decoded)
         return replace(type_, fields=tuple(fields))
 
     @staticmethod
     def _find_place(type_: IcebergType, index: int, place: str) -> str:
         return f"{place}.fields[{index}]" if type_.name == "struct" else f"{place}.{type_.fields[index].name}"
-
-    def _decode_field(self, field: IcebergField, place: str) -> IcebergField:
-        if not field.type.fields and field.initial_default is None and field.write_default is None:
-            return field
-        # elements, keys and values have their type in their own place, fields in a member of theirs
-        below = f"{place}.type" if place.endswith("]") else place
-        return replace(
-            field,
-            type=self.decode(field.type, below),
-            initial_default=self._parse(field.initial_default, field.type, f"{place}.initial-default"),
-            write_default=self._parse(field.write_default, field.type, f"{place}.write-default"),
-        )
 
     def _parse(self, json: Any, type_: IcebergType, place: str) -> Any:
         try:

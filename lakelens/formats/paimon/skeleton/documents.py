@@ -224,21 +224,20 @@ class DocumentWriter:
     def write_schema(self, raw: Mapping[str, Any]) -> dict[str, Any]:
         """A schema."""
         made: dict[str, Any] = {}
+        names = self._redaction.names
         for key, value in raw.items():
             if key in _NUMBERS:
                 made[key] = keep_number(value)
             elif key == "fields" and isinstance(value, list):
                 made[key] = [self._write_field(one) for one in value]
             elif key in ("partitionKeys", "primaryKeys") and isinstance(value, list):
-                made[key] = [self._column(str(one)) for one in value]
+                columns = map(str, value)
+                made[key] = [names.find_column(name) or names.word("no-column-", name) for name in columns]
             elif key == "options" and isinstance(value, Mapping):
                 made[key] = redact_options(value, self._redaction)
             elif key == "comment" and value is not None:
-                made[key] = value if self._redaction.names.keeps_all or not value else "(comment)"
+                made[key] = value if names.keeps_all or not value else "(comment)"
         return made
-
-    def _column(self, name: str) -> str:
-        return self._redaction.names.find_column(name) or self._redaction.names.word("no-column-", name)
 
     def _write_field(self, field: Any) -> dict[str, Any]:
         made: dict[str, Any] = {}

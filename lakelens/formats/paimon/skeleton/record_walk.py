@@ -155,7 +155,11 @@ class RecordWalk:
         for name in ("_MIN_KEY", "_MAX_KEY"):
             made[name] = self._row(file.get(name), keys)
         made["_KEY_STATS"] = self._stats(file.get("_KEY_STATS"), keys)
-        made["_VALUE_STATS"] = self._stats(file.get("_VALUE_STATS"), self._find_columns(schema, file))
+        try:
+            columns = None if schema is None else schema.find_stats_columns(file)
+        except LakeError:
+            columns = None
+        made["_VALUE_STATS"] = self._stats(file.get("_VALUE_STATS"), columns)
         redacted = self._book.redaction.names
         for name in ("_VALUE_STATS_COLS", "_WRITE_COLS"):
             if isinstance(file.get(name), list):
@@ -177,14 +181,6 @@ class RecordWalk:
         if isinstance(file.get("_EXTERNAL_PATH"), str):
             made["_EXTERNAL_PATH"] = self._places.external(file["_EXTERNAL_PATH"])
         return made
-
-    def _find_columns(
-        self, schema: PaimonSchema | None, file: Mapping[str, Any]
-    ) -> Sequence[PaimonField] | None:
-        try:
-            return None if schema is None else schema.find_stats_columns(file)
-        except LakeError:
-            return None
 
     def write_index(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """An entry of an index manifest."""
