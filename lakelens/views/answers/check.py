@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from itertools import islice
 
 from lakelens.analysis.check.check import Check, Defects
-from lakelens.analysis.check.losses import Whole
 from lakelens.analysis.check.strays import Stray
 from lakelens.model.check.ledger import Comparison, Gap
-from lakelens.model.finding import Finding
 from lakelens.options import display
 from lakelens.views.card import cells, named, wording
 from lakelens.views.card.meanings import list_sections
@@ -28,7 +26,10 @@ def card_of_check(check: Check, detail: int = 1) -> Card:
     notes = check.severities["note"]
     counted = wording.plural(notes, "note") if notes else ""
     sentence = "; ".join(filter(None, (format_counts(check), counted)))
-    body: list[Body] = [] if check.newer is None else [Note(_format_newer(check.newer), "warn")]
+    body: list[Body] = []
+    if check.newer is not None:
+        newer = f"{check.newer[:1].upper()}{wording.clean(check.newer[1:], 400)}"
+        body.append(Note(f"{newer}, and check the newest state.", "warn"))
     is_judged = check.ok or check.verdict == "gone on"
     body.append(Note(_format_scope(check) if is_judged else _format_losses(check)))
     body += _list_unlooked(check)
@@ -61,11 +62,6 @@ def format_counts(check: Check) -> str:
     many = wording.plural(check.compared, "figure")
     differ = "none differs" if not check.differ else f"{wording.count(check.differ)} differ"
     return f"{many} compared, {differ}{'s' if check.differ == 1 else ''}"
-
-
-def _format_newer(newer: str) -> str:
-    """That the table has gone on, and what to do."""
-    return f"{newer[:1].upper()}{wording.clean(newer[1:], 400)}, and check the newest state."
 
 
 def _format_scope(check: Check) -> str:
@@ -121,8 +117,17 @@ def _list_unlooked(check: Check) -> list[Body]:
 
 
 def _grid_findings(check: Check) -> Grid:
-    ordered = sorted(check.findings, key=lambda found: _SEVERITIES.index(found.severity))
-    rows = [_cells_of_finding(check, found) for found in islice(ordered, display.max_rows)]
+    ordered = sorted(check.findings, key=lambda finding: _SEVERITIES.index(finding.severity))
+    rows = [
+        (
+            Cell("note", "mute") if finding.severity == "note" else Cell(finding.severity.upper(), "warn"),
+            cells.code(finding.code),
+            name_place(finding, check.shorten(finding.path)),
+            cells.text(finding.message),
+            cells.number(len(finding.snapshots)) if finding.snapshots else Cell(""),
+        )
+        for finding in islice(ordered, display.max_rows)
+    ]
     names = ("severity!", "code", "place", "what was recorded, what is there", "snapshots#")
     more = _lead_to(check, "findings")
     return cells.grid(names, rows, how="check.findings", noun="finding", total=len(ordered), target=more)
@@ -131,17 +136,6 @@ def _grid_findings(check: Check) -> Grid:
 def _lead_to(check: Check, part: str) -> Target:
     """A part of the check in full."""
     return named.page("check", run="yes", data="yes" if check.has_rows else None, part=part)
-
-
-def _cells_of_finding(check: Check, found: Finding) -> tuple[Cell, ...]:
-    severity = found.severity.upper() if found.severity != "note" else "note"
-    return (
-        Cell(severity, "warn" if found.severity != "note" else "mute"),
-        cells.code(found.code),
-        name_place(found, check.shorten(found.path)),
-        cells.text(found.message),
-        cells.number(len(found.snapshots)) if found.snapshots else Cell(""),
-    )
 
 
 def _fold_compared(check: Check) -> Fold:
@@ -155,21 +149,20 @@ def _fold_compared(check: Check) -> Fold:
 
 
 def _grid_compared(lines: Sequence[Comparison]) -> Grid:
-    rows = [_cells_of_line(line) for line in lines]
+    rows = [
+        (
+            cells.text(line.recorded),
+            cells.text(line.recorded_in, "mute"),
+            cells.text(line.compared_with, "mute"),
+            cells.number(line.compared),
+            _count_differ(line.differ),
+        )
+        for line in lines
+    ]
     compared, differ = sum(line.compared for line in lines), sum(line.differ for line in lines)
     total = (Cell("all"), Cell(""), Cell(""), cells.number(compared), _count_differ(differ))
     names = ("recorded", "in", "compared with", "compared#", "differ#")
     return cells.grid(names, rows, how="check.counted", noun="kind", totals=(total,))
-
-
-def _cells_of_line(line: Comparison) -> tuple[Cell, ...]:
-    return (
-        cells.text(line.recorded),
-        cells.text(line.recorded_in, "mute"),
-        cells.text(line.compared_with, "mute"),
-        cells.number(line.compared),
-        _count_differ(line.differ),
-    )
 
 
 def _count_differ(count: int) -> Cell:
@@ -243,17 +236,16 @@ def _grid_strays(files: Sequence[Stray], check: Check, part: str) -> Grid:
             cells.size(stray.size_bytes if stray.size_bytes >= 0 else None),
             cells.moment(stray.modified),
             cells.text(stray.reason),
-            _name_referrers(stray.referenced_by),
+            named.linked(
+                cells.text(format_referrers(stray.referenced_by) or None),
+                *link_referrers(stray.referenced_by),
+            ),
         )
         for stray in islice(files, display.max_rows)
     ]
     names = ("file", "role", "bytes#", "written, UTC!", "why", "who refers to it")
     how, more = f"check.{part}", _lead_to(check, part)
     return cells.prune(cells.grid(names, rows, how=how, noun="file", total=len(files), target=more))
-
-
-def _name_referrers(names: Sequence[str]) -> Cell:
-    return named.linked(cells.text(format_referrers(names) or None), *link_referrers(names))
 
 
 def _fold_whole(check: Check) -> Fold:
@@ -270,17 +262,12 @@ def _fold_whole(check: Check) -> Fold:
     answer = f"{newest}, is the newest that is whole; {newer} after it {'is' if len(whole.after) == 1 else 'are'} not"
     if whole.is_current:
         answer = f"{newest}, the newest, is whole; {wording.count(whole.count)} of {wording.count(whole.total)} are"
-    calls = [cells.hint("", call, *_lead_to_whole(whole)) for call in check.first_aid.calls[:1]]
+    target, title = None, ""
+    if snapshot.id is not None:
+        target, title = Target("snapshot", str(snapshot.id)), f"Snapshot {snapshot.id}, which is whole"
+    calls = [cells.hint("", call, target, title) for call in check.first_aid.calls[:1]]
     calls += [cells.hint("", call) for call in check.first_aid.calls[1:]]
     return Fold("Whole", answer, lambda: calls, opened=True)
-
-
-def _lead_to_whole(whole: Whole) -> tuple[Target | None, str]:
-    """The newest state that is whole."""
-    newest = whole.snapshot
-    if newest is None or newest.id is None:
-        return None, ""
-    return Target("snapshot", str(newest.id)), f"Snapshot {newest.id}, which is whole"
 
 
 def _fold_defects(defects: Defects) -> Fold:
@@ -327,9 +314,8 @@ def _fold_gaps(gaps: Sequence[Gap]) -> list[Fold]:
     if len([gap for gap in gaps if not gap.call]) == 0:
         return []
     answer = "; ".join(wording.clean(gap.what, 80) for gap in gaps)
-    return [Fold("Not looked at", answer, lambda: one(_grid_gaps(gaps)))]
-
-
-def _grid_gaps(gaps: Sequence[Gap]) -> Grid:
     rows = [(cells.text(gap.what), cells.text(gap.why), cells.code(gap.call or None)) for gap in gaps]
-    return cells.prune(cells.grid(("what", "why", "call"), rows, how="check.not_looked_at", noun="part"))
+    make = lambda: one(  # noqa: E731 - made when the fold is opened
+        cells.prune(cells.grid(("what", "why", "call"), rows, how="check.not_looked_at", noun="part"))
+    )
+    return [Fold("Not looked at", answer, make)]

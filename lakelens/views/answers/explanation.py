@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from lakelens.analysis.explain.explanation import Explanation
-from lakelens.analysis.explain.judgement import Level, Share
+from lakelens.analysis.explain.judgement import Share
 from lakelens.errors import LakeError
 from lakelens.model.datafile import DataFile
 from lakelens.options import display
@@ -57,7 +57,9 @@ def card_of_explanation(explanation: Explanation, detail: int = 1) -> Card:
     size, whole = explanation.size_bytes, explanation.total_size
     bytes_read = "" if size is None else wording.size(size) + (f" of {wording.size(whole)}" if whole else "")
     question, state = _format_question(explanation), explanation.snapshot.id
-    body: list[Body] = [Note(question, linked=_link_question(question, state)), _grid_levels(explanation)]
+    before, named_state, after = question.rpartition(f", on snapshot {state}")
+    linked = named.sentence(f"{before}, on snapshot ", named.snapshot(state), after) if named_state else ()
+    body: list[Body] = [Note(question, linked=linked), _grid_levels(explanation)]
     return Card(
         noun,
         "; ".join(filter(None, (bytes_read, _name_decider(explanation)))),
@@ -78,12 +80,6 @@ def _format_question(explanation: Explanation) -> str:
     groups = wording.plural(last.looked_at, "row group")
     verb = "is" if last.left == 1 else "are"
     return f"{words}. {wording.count(last.left)} of {groups} {verb} left: {wording.size(last.size_bytes)}"
-
-
-def _link_question(question: str, state: int | None) -> tuple[Cell, ...]:
-    """The question with its snapshot, which leads to its page."""
-    before, found, after = question.rpartition(f", on snapshot {state}")
-    return named.sentence(f"{before}, on snapshot ", named.snapshot(state), after) if found else ()
 
 
 def _name_decider(explanation: Explanation) -> str:
@@ -117,6 +113,7 @@ def _grid_levels(explanation: Explanation) -> Grid:
         noun = (
             "manifest" if level.name == "manifest list" else "row group" if level.name == "files" else "file"
         )
+        reasons = ", ".join(f"{wording.count(number)} by {_WORDS[name]}" for name, number in level.reasons)
         rows.append(
             (
                 Cell(level.name),
@@ -124,7 +121,7 @@ def _grid_levels(explanation: Explanation) -> Grid:
                 Cell(wording.change(-level.skipped)) if level.skipped else Cell("0", "mute"),
                 Cell(wording.plural(level.left, noun)),
                 cells.size(level.size_bytes),
-                Cell(_format_reasons(level)),
+                Cell(reasons),
             )
         )
     sizes = [whole, *(level.size_bytes for level in levels)]
@@ -133,10 +130,6 @@ def _grid_levels(explanation: Explanation) -> Grid:
     names = ("level!", "looked at!", "skipped#", "left#", "bytes left#", "", "by what")
     listed = [(*row[:5], bar, row[5]) for row, bar in zip(rows, drawn, strict=True)]
     return cells.grid(names, listed, about=("common.explanation",))
-
-
-def _format_reasons(level: Level) -> str:
-    return ", ".join(f"{wording.count(number)} by {_WORDS[name]}" for name, number in level.reasons)
 
 
 def _list_folds(explanation: Explanation) -> Iterator[Fold]:
@@ -220,11 +213,6 @@ def _format_decision(share: Share) -> str:
     )
 
 
-def _name_part(text: str) -> str:
-    """A part of the predicate as the head of a column."""
-    return wording.clean(text if len(text) <= 28 else f"{text[:27]}…")
-
-
 def _show_kept(explanation: Explanation, answers: Sequence[Share]) -> list[Body]:
     """Each kept file with what it says to each part of the predicate."""
     parts = explanation.parts
@@ -244,7 +232,8 @@ def _show_kept(explanation: Explanation, answers: Sequence[Share]) -> list[Body]
         )
         for place, found in enumerate(islice(explanation.kept, display.max_rows))
     ]
-    names = ["file", "partition", *(_name_part(part.text) for part in shown), "rows#", "bytes#"]
+    texts = [part.text if len(part.text) <= 28 else f"{part.text[:27]}…" for part in shown]
+    names = ["file", "partition", *map(wording.clean, texts), "rows#", "bytes#"]
     grid = cells.grid(
         names,
         rows,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from itertools import islice
 
-from lakelens.analysis.check.check import Affected, Defects, FirstAid
+from lakelens.analysis.check.check import Defects, FirstAid
 from lakelens.options import display
 from lakelens.views.answers.check import list_defects
 from lakelens.views.card import cells, named, wording
-from lakelens.views.card.model import Body, Card, Cell, Note
+from lakelens.views.card.model import Body, Card, Note
 from lakelens.views.cards.tree import format_referrers, link_referrers
 from lakelens.views.describe import describe
 
@@ -19,25 +19,27 @@ _ABOUT = ("common.check",)
 def card_of_first_aid(aid: FirstAid, detail: int = 1) -> Card:
     """Which files are lost, which states need them, and the calls that read what is whole."""
     head, *sentences = aid.sentences
-    own = {f"{one}." for one in aid.affected}
+    own = {f"{affected}." for affected in aid.affected}
     body: list[Body] = []
     if aid.affected:
-        rows = [_cells_of_file(one) for one in islice(aid.affected, display.max_rows)]
+        rows = [
+            (
+                named.stored(affected.file, cells.code(affected.file.relative_path)),
+                cells.text(affected.file.role),
+                cells.text(affected.file.reason),
+                named.linked(
+                    cells.text(format_referrers(affected.states) or "no state"),
+                    *link_referrers(affected.states),
+                ),
+            )
+            for affected in islice(aid.affected, display.max_rows)
+        ]
         names = ("file", "role", "why", "who refers to it")
         total = len(aid.affected)
         body.append(cells.grid(names, rows, how=".affected", noun="file", total=total, about=_ABOUT))
-    body += [Note(wording.clean(one, 400)) for one in sentences if one not in own]
+    body += [Note(wording.clean(sentence, 400)) for sentence in sentences if sentence not in own]
     body += [cells.hint("", call) for call in aid.calls]
     return Card("First aid", wording.clean(head, 400), body=tuple(body))
-
-
-def _cells_of_file(one: Affected) -> tuple[Cell, ...]:
-    return (
-        named.stored(one.file, cells.code(one.file.relative_path)),
-        cells.text(one.file.role),
-        cells.text(one.file.reason),
-        named.linked(cells.text(format_referrers(one.states) or "no state"), *link_referrers(one.states)),
-    )
 
 
 @describe.register

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice
 from math import log10
 
-from lakelens.analysis.health.clustering import Clustering, ColumnDepth
+from lakelens.analysis.health.clustering import Clustering
 from lakelens.analysis.health.health import Health, PartRows
 from lakelens.model.health.measure import Calls, DocumentParts, Measure, Measures, Needs
 from lakelens.options import display
@@ -82,7 +82,8 @@ def _grid_measures(measures: Sequence[Measure]) -> Grid:
 def _cells_of_measure(measure: Measure) -> tuple[Cell, ...]:
     word, role = _VERDICTS[measure.verdict]
     whose = measure.source if not measure.compared_with else f"{measure.compared_with}, {measure.source}"
-    small = "; ".join(filter(None, (whose, _shorten(measure.place))))
+    place = wording.clean(measure.place, 200)
+    small = "; ".join(filter(None, (whose, place if len(place) <= 40 else f"{place[:16]}…{place[-20:]}")))
     file = measure.place if measure.group == "deletes" else ""
     worst = named.page("biography", path=file) if file else None
     return (
@@ -113,7 +114,10 @@ def format_amount(value: float, unit: str) -> str:
     if unit == "share":
         return _format_share(value)
     if unit == "seconds":
-        return _format_seconds(value)
+        for noun, seconds in _UNITS:
+            if value >= 2 * seconds or value == seconds:
+                return wording.plural(round(value / seconds), noun)
+        return f"{value:.0f} s" if value >= 10 or value == int(value) else f"{value:.1f} s"
     if value == int(value) and unit != "times":
         return wording.count(int(value))
     return f"{value:,.2f}" if value < 10 else f"{value:,.1f}" if value < 100 else f"{value:,.0f}"
@@ -125,21 +129,17 @@ def _format_share(value: float) -> str:
     return f"{value:.1%}".replace("%", " %") if 0 < value < 0.1 else f"{value:.0%}".replace("%", " %")
 
 
-def _format_seconds(value: float) -> str:
-    for noun, seconds in _UNITS:
-        if value >= 2 * seconds or value == seconds:
-            return wording.plural(round(value / seconds), noun)
-    return f"{value:.0f} s" if value >= 10 or value == int(value) else f"{value:.1f} s"
-
-
 def _list_folds(health: Health) -> Iterator[Fold]:
     """What the figures are made of: open where a figure of the same group is beyond its limit, closed where all is well."""
     beyond = {measure.group for measure in health.measures if measure.verdict != "good"}
     if len(health.calls):
         yield _fold_calls(health)
     if len(health.figures.data):
-        yield _fold_partitions(health)
-        buckets = health.parts.buckets
+        partitions, buckets = health.figures.partitions, health.parts.buckets
+        if len(partitions) == 1 and not str(partitions[0]):
+            yield Fold("Partitions", "none: the files are not divided")
+        else:
+            yield _fold_parts("Partitions", health.parts.partitions, "partition", "health.parts.partitions")
         if buckets is not None:
             yield _fold_parts("Buckets", buckets, "bucket", "health.parts.buckets")
         if health.rules.has_records:
@@ -147,7 +147,11 @@ def _list_folds(health: Health) -> Iterator[Fold]:
         yield from (replace(fold, opened="deletes" in beyond) for fold in _fold_deletes(health))
     if len(health.parts.documents):
         yield replace(_fold_metadata(health.parts.documents), opened="metadata" in beyond)
-    yield _fold_readers(health.who_can_read)
+    if len(needs := health.who_can_read):
+        features = ", ".join(wording.clean(need.feature, 60) for need in needs)
+        yield Fold("Readers", f"need {features}", lambda: one(_grid_needs(needs)))
+    else:
+        yield Fold("Readers", "nothing beyond the format itself is needed")
 
 
 def _fold_calls(health: Health) -> Fold:
@@ -160,12 +164,6 @@ def _fold_calls(health: Health) -> Fold:
 
 def _block_of_calls(calls: Calls) -> Block:
     return Block("\n".join(f"{wording.clean(call.statement, 1_000)};" for call in calls))
-
-
-def _fold_partitions(health: Health) -> Fold:
-    if len(health.figures.partitions) == 1 and not str(health.figures.partitions[0]):
-        return Fold("Partitions", "none: the files are not divided")
-    return _fold_parts("Partitions", health.parts.partitions, "partition", "health.parts.partitions")
 
 
 def _fold_parts(label: str, rows: PartRows, noun: str, how: str) -> Fold:
@@ -244,33 +242,22 @@ def _grid_columns(columns: Clustering) -> Grid:
         Column("depth", axis=tuple((mark, decade if mark != marks[-1] else _LAST_MARK) for mark in marks)),
     ]
     names += ["mean#", "worst#", "why"]
-    rows = [_cells_of_column(column, decade) for column in shown]
+    rows = []
+    for column in shown:
+        inside = ""
+        if column.inside_mean != column.mean:  # the files of one partition are another depth deep
+            inside = f"inside of a partition {format_amount(column.inside_mean, 'files')} in the mean"
+        rows.append(
+            (
+                cells.code(column.name),
+                cells.strip([*sorted({*column.quantiles[:-1]} - {column.worst}), column.worst], decade),
+                Cell(format_amount(column.mean, "files")),
+                cells.number(column.worst),
+                cells.text("; ".join(filter(None, (column.why, inside))), "mute"),
+            )
+        )
     how = "health.parts.columns.to_pandas()"
     return cells.grid(names, rows, how=how, noun="column", total=len(columns), about=_ABOUT)
-
-
-def _cells_of_column(column: ColumnDepth, decade: int) -> tuple[Cell, ...]:
-    return (
-        cells.code(column.name),
-        cells.strip([*sorted({*column.quantiles[:-1]} - {column.worst}), column.worst], decade),
-        Cell(format_amount(column.mean, "files")),
-        cells.number(column.worst),
-        cells.text(_explain_depth(column), "mute"),
-    )
-
-
-def _explain_depth(column: ColumnDepth) -> str:
-    """What puts rows in order, and how deep the files of one partition are, where that is another depth."""
-    inside = ""
-    if column.inside_mean != column.mean:
-        inside = f"inside of a partition {format_amount(column.inside_mean, 'files')} in the mean"
-    return "; ".join(filter(None, (column.why, inside)))
-
-
-def _shorten(place: str) -> str:
-    """A place in small print: of a long name its ends."""
-    shown = wording.clean(place, 200)
-    return shown if len(shown) <= 40 else f"{shown[:16]}…{shown[-20:]}"
 
 
 def _fold_deletes(health: Health) -> Iterator[Fold]:
@@ -337,13 +324,6 @@ def _grid_document(documents: DocumentParts, document: str) -> Grid:
     names = ("part", "entries#", "bytes#", "")
     heading = ((0, wording.clean(document, 80)),)
     return cells.grid(names, rows, how=how, noun="part", about=_ABOUT, totals=totals, groups=heading)
-
-
-def _fold_readers(needs: Needs) -> Fold:
-    if not len(needs):
-        return Fold("Readers", "nothing beyond the format itself is needed")
-    features = ", ".join(wording.clean(need.feature, 60) for need in needs)
-    return Fold("Readers", f"need {features}", lambda: one(_grid_needs(needs)))
 
 
 def _grid_needs(needs: Needs) -> Grid:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from lakelens.analysis.map import Map
 from lakelens.model.charts import WORDS, Box, Bucket, State, Tier
 from lakelens.views.card import cells, wording
-from lakelens.views.card.model import Body, Card, Cell, Column, Fold, Grid, Note, Picture, Role
+from lakelens.views.card.model import Card, Cell, Column, Fold, Grid, Note, Picture, Role
 from lakelens.views.describe import describe, one
 from lakelens.views.map.drawing import LEAST, describe_map, render_map
 
@@ -58,17 +58,14 @@ def describe_subject(drawn: Map) -> str:
 def _fold_tier(tier: Tier) -> Fold:
     """A tier: each box with its state, and every whole name in a table."""
     answer = "; ".join(_say_box(box) for box in tier.boxes)
-    return Fold(tier.noun, answer, lambda: [_grid(tier.boxes), *_list_remark(tier)])
+    words = " ".join(tier.remark)
+    remark = [Note(f"{words[:1].upper()}{words[1:]}.", "mute")] if words else []
+    return Fold(tier.noun, answer, lambda: [_grid(tier.boxes), *remark])
 
 
 def _say_box(box: Box) -> str:
     said = ", ".join((box.word, *(wording.clean(line, 120) for line in box.lines)))
     return f"{wording.clean(box.name, 160)}: {said}"
-
-
-def _list_remark(tier: Tier) -> Sequence[Body]:
-    words = " ".join(tier.remark)
-    return (Note(f"{words[:1].upper()}{words[1:]}.", "mute"),) if words else ()
 
 
 def _grid(boxes: Sequence[Box]) -> Grid:

@@ -100,7 +100,11 @@ def _list_body(plan: Plan) -> Iterator[Body]:
     rows = list(_list_rows(plan))
     if rows:
         names = ("", "what", "files#", "bytes#", "", "how known")
-        yield cells.grid(names, rows, totals=_total(plan))
+        totals = []
+        if len(plan.deletes):
+            freed = cells.removed(len(plan.deletes)), cells.removed_size(plan.freed_bytes)
+            totals.append((Cell("frees"), Cell(""), *freed, Cell(""), Cell("exact", "mute")))
+        yield cells.grid(names, rows, totals=totals)
 
 
 def _format_loss(plan: Plan) -> str:
@@ -120,7 +124,7 @@ _Line = tuple[str, Cell, Cell, Cell, tuple[int, int], str]
 
 def _list_rows(plan: Plan) -> Iterator[tuple[Cell, ...]]:
     """What goes, what leaves the state, what comes, what stays, each with a bar of what goes and comes."""
-    lines = [*_list_gone(plan), *_list_written(plan), *_list_stays(plan)]
+    lines = list(_list_lines(plan))
     bars = cells.bars([line[4] for line in lines])
     said = ""
     for (state, name, files, size, bytes_, note), bar in zip(lines, bars, strict=True):
@@ -129,7 +133,7 @@ def _list_rows(plan: Plan) -> Iterator[tuple[Cell, ...]]:
         yield (head, name, files, size, bar if any(bytes_) else Cell(""), Cell(note, "mute"))
 
 
-def _list_gone(plan: Plan) -> Iterator[_Line]:
+def _list_lines(plan: Plan) -> Iterator[_Line]:
     for tally in plan.deleted:
         counts = cells.removed(tally.files), cells.removed_size(tally.size_bytes)
         yield "DELETED", _name(tally.role), *counts, (tally.size_bytes, 0), "sizes from the listing"
@@ -139,43 +143,29 @@ def _list_gone(plan: Plan) -> Iterator[_Line]:
         if tally.role == "deletion vectors":
             note += "; counted by their blobs, not by their Puffin files"
         yield "REPLACED", _name(tally.role), *counts, (0, 0), note
-
-
-def _list_written(plan: Plan) -> Iterator[_Line]:
-    for line in plan.writes:
-        counts, bytes_ = (_count_output(line), _measure_output(line)), (0, line.size_bytes or 0)
-        yield "WRITTEN", _name(line.role), *counts, bytes_, _explain_output(line)
-
-
-def _list_stays(plan: Plan) -> Iterator[_Line]:
-    for name, tally, note in _list_kept(plan):
+    for output in plan.writes:
+        files, size = cells.added(output.files), Cell("unknown", "mute")
+        if not output.least_files == output.most_files == output.files:
+            files = Cell(f"≈ +{wording.count(output.files)}", "add")
+        if output.size_bytes is not None:
+            size = cells.added_size(output.size_bytes)
+            if output.is_estimated:
+                size = Cell(f"≈ {size.text}", size.role, size.title)
+        bytes_ = 0, output.size_bytes or 0
+        yield "WRITTEN", _name(output.role), files, size, bytes_, _explain_output(output)
+    kept: list[tuple[str, Tally, str]] = []
+    if plan.live is not None:
+        kept.append(("data and deletes of the current state", plan.live, "not touched"))
+    if plan.older is not None and plan.older.files:
+        kept.append(("further ones of older states", plan.older, "other snapshots that stay need them"))
+    if plan.young is not None and plan.young.files:
+        kept.append(("young files that nothing refers to", plan.young, "a running commit may need them"))
+    for name, tally, note in kept:
         yield "KEPT", Cell(name), cells.number(tally.files), cells.size(tally.size_bytes), (0, 0), note
 
 
 def _name(role: str) -> Cell:
     return Cell(format_role(role, 2).partition(" ")[2])
-
-
-def _list_kept(plan: Plan) -> Iterator[tuple[str, Tally, str]]:
-    if plan.live is not None:
-        yield "data and deletes of the current state", plan.live, "not touched"
-    if plan.older is not None and plan.older.files:
-        yield "further ones of older states", plan.older, "other snapshots that stay need them"
-    if plan.young is not None and plan.young.files:
-        yield "young files that nothing refers to", plan.young, "a running commit may need them"
-
-
-def _count_output(output: Output) -> Cell:
-    if output.least_files == output.most_files == output.files:
-        return cells.added(output.files)
-    return Cell(f"≈ +{wording.count(output.files)}", "add")
-
-
-def _measure_output(output: Output) -> Cell:
-    if output.size_bytes is None:
-        return Cell("unknown", "mute")
-    cell = cells.added_size(output.size_bytes)
-    return Cell(f"≈ {cell.text}", cell.role, cell.title) if output.is_estimated else cell
 
 
 def _explain_output(output: Output) -> str:
@@ -191,15 +181,6 @@ def _explain_output(output: Output) -> str:
         )
     words.append(wording.clean(output.note, 200))
     return "; ".join(filter(None, words))
-
-
-def _total(plan: Plan) -> Sequence[Sequence[Cell]]:
-    if not len(plan.deletes):
-        return ()
-    freed = cells.removed_size(plan.freed_bytes)
-    return (
-        (Cell("frees"), Cell(""), cells.removed(len(plan.deletes)), freed, Cell(""), Cell("exact", "mute")),
-    )
 
 
 def _list_folds(plan: Plan) -> Iterator[Fold]:
@@ -218,27 +199,19 @@ def _list_folds(plan: Plan) -> Iterator[Fold]:
         yield Fold("Rewritten together", answer, lambda: one(_grid_groups(plan)), opened=True)
     yield from _fold_files("Deleted", plan.deletes, "plan.deletes")
     yield from _fold_files("Replaced", plan.replaced, "plan.replaced")
-    yield from _fold_notes(plan.notes)
+    if len(plan.notes) == 1 and len(plan.notes[0]) <= _SHORT_NOTE:  # it is the answer itself
+        yield Fold("Notes", wording.clean(plan.notes[0]))
+    elif plan.notes:
+        notes = [Note(f"• {wording.clean(note, 600)}") for note in plan.notes]
+        yield Fold("Notes", wording.plural(len(notes), "thing"), lambda: notes, opened=True)
     yield _fold_assumptions(plan)
-    yield Fold("Call", plan.proposal.dialect, lambda: one(Block(_clean_lines(plan.call))), opened=True)
-
-
-def _fold_notes(notes: Sequence[str]) -> Iterator[Fold]:
-    """What else to know: one short note is the answer itself."""
-    if len(notes) == 1 and len(notes[0]) <= _SHORT_NOTE:
-        yield Fold("Notes", wording.clean(notes[0]))
-    elif notes:
-        proof = [Note(f"• {wording.clean(note, 600)}") for note in notes]
-        yield Fold("Notes", wording.plural(len(notes), "thing"), lambda: proof, opened=True)
+    call = "\n".join(wording.clean(line, 2_000) for line in plan.call.split("\n"))
+    yield Fold("Call", plan.proposal.dialect, lambda: one(Block(call)), opened=True)
 
 
 def _fold_files(label: str, files: PlannedFiles, how: str) -> Iterator[Fold]:
     if len(files):
         yield Fold(label, wording.plural(len(files), "file"), lambda: one(_grid_files(files, how)))
-
-
-def _clean_lines(text: str) -> str:
-    return "\n".join(wording.clean(line, 2_000) for line in text.split("\n"))
 
 
 def _show_lost(plan: Plan) -> list[Body]:

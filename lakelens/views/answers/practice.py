@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lakelens.options import display
-from lakelens.practice.exercise import Exercise, Exercises, Exhibit, Hint, Solution, Verdict
+from lakelens.practice.exercise import Exercise, Exercises, Hint, Solution, Verdict
 from lakelens.practice.quiz import Quiz
 from lakelens.views.card import cells, wording
 from lakelens.views.card.model import Block, Body, Card, Cell, Note, Role
@@ -18,24 +18,22 @@ def card_of_exercise(exercise: Exercise, detail: int = 1) -> Card:
     """The question, what to look at, and what kind of answer is expected; never the answer."""
     body: list[Body] = [Note(exercise.question)]
     for exhibit in exercise.exhibits:
-        body += _show_exhibit(exhibit)
+        rows = [
+            tuple(
+                Cell(wording.clean(text), "exact" if text[:1].isdigit() or "." in text else "code")
+                for text in row
+            )
+            for row in exhibit.rows
+        ]
+        with display.using(max_rows=max(display.max_rows, len(rows), 1)):  # half a listing has no answer
+            grid = cells.grid(exhibit.columns, rows, is_open=True)
+        body += [Note(f"{exhibit.title}:", "mute"), grid]
     body += [
         Note(f"Answer with {exercise.expects}."),
         Note(f"From {exercise.origin}.", "mute"),
         cells.hint("then", _CALLS),
     ]
     return Card("Exercise", f"{exercise.name}: {exercise.title}", body=tuple(body))
-
-
-def _show_exhibit(exhibit: Exhibit) -> list[Body]:
-    rows = [tuple(Cell(wording.clean(text), _choose_role(text)) for text in row) for row in exhibit.rows]
-    with display.using(max_rows=max(display.max_rows, len(rows), 1)):  # half a listing has no answer
-        grid = cells.grid(exhibit.columns, rows, is_open=True)
-    return [Note(f"{exhibit.title}:", "mute"), grid]
-
-
-def _choose_role(text: str) -> Role:
-    return "exact" if text[:1].isdigit() or "." in text else "code"
 
 
 @describe.register

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 
-from lakelens.analysis.life.rows import End, Life, Looked, Move, RowLife, Version, Versions
+from lakelens.analysis.life.rows import End, Life, Move, RowLife, Version, Versions
 from lakelens.options import display
 from lakelens.views.answers.biography import format_span
 from lakelens.views.card import cells, named, wording
@@ -37,13 +37,26 @@ def card_of_row_life(life: RowLife, detail: int = 1) -> Card:
         )
     if life.doubts[0 if life.lives else 1 :]:
         body.append(Note(f"Something may be missing: {wording.clean('; '.join(life.doubts), 400)}", "warn"))
+    identity = f"{life.identity.words}; {life.merge}" if life.merge else life.identity.words
+    looked = life.looked
+    opened = f"{wording.count(looked.files)} {'was' if looked.files == 1 else 'were'} opened"
+    answer = (
+        f"{wording.count(looked.candidates)} of {wording.plural(looked.of, 'data file')} of all states may hold such rows, "
+        f"{opened}; {wording.plural(looked.rows, 'stored row')}, "
+        f"{wording.plural(looked.delete_files, 'delete file')}; {wording.size(looked.bytes)} in "
+        f"{wording.plural(looked.requests, 'request')}"
+    )
     return Card(
         "Row" if len(life.lives) < 2 else "Rows",
         format_lives(life),
         f"{wording.clean(life.where, 200)} of {wording.clean(life.name)}",
         alert="gone" if len(life.lives) == 1 and life.lives[0].gone is not None else "",
         body=tuple(body),
-        folds=(_fold_identity(life), *_list_still(life), _fold_looked(life.looked)),
+        folds=(
+            Fold("The same row", wording.clean(identity, 400)),
+            *_list_still(life),
+            Fold("Looked at", answer),
+        ),
         about=list_sections(life, "row"),
     )
 
@@ -207,11 +220,6 @@ def _name_place(file: str, position: int, more: str = "", number: int | None = N
     return Cell(f"{name}{place}{more}", "small", linked=(named.file(file, name, "small"), *small))
 
 
-def _fold_identity(life: RowLife) -> Fold:
-    merge = f"; {life.merge}" if life.merge else ""
-    return Fold("The same row", wording.clean(f"{life.identity.words}{merge}", 400))
-
-
 def _list_still(life: RowLife) -> list[Fold]:
     """Which snapshots still show each version."""
     if not life.has_history or not life.lives:
@@ -238,14 +246,3 @@ def _list_still(life: RowLife) -> list[Fold]:
     states = {place for version in life.versions for place in version.places}
     answer = f"by time travel to {wording.plural(len(states), 'snapshot')}, until they expire"
     return [Fold("Still read", answer, lambda: [cells.prune(grid), call])]
-
-
-def _fold_looked(looked: Looked) -> Fold:
-    opened = f"{wording.count(looked.files)} {'was' if looked.files == 1 else 'were'} opened"
-    answer = (
-        f"{wording.count(looked.candidates)} of {wording.plural(looked.of, 'data file')} of all states may hold such rows, "
-        f"{opened}; {wording.plural(looked.rows, 'stored row')}, "
-        f"{wording.plural(looked.delete_files, 'delete file')}; {wording.size(looked.bytes)} in "
-        f"{wording.plural(looked.requests, 'request')}"
-    )
-    return Fold("Looked at", answer)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakelens.model.charts import MOST_BYTES, RowBox, RowMap, RowPart
+from lakelens.model.charts import MOST_BYTES, RowMap, RowPart
 from lakelens.views.card import cells, wording
 from lakelens.views.card.model import Card, Cell, Column, Fold, Grid, Picture
 from lakelens.views.describe import describe, one
@@ -24,7 +24,19 @@ def _fold_part(part: RowPart) -> Fold:
 
 
 def _grid(part: RowPart) -> Grid:
-    rows = [_list_cells(box) for box in part.boxes]
+    rows = []
+    for box in part.boxes:
+        name = wording.clean(box.name, 80)
+        value = Cell("") if box.value is None else cells.value(box.value, "NULL")
+        rows.append(
+            (
+                cells.code(name) if box.is_field else cells.text(name),
+                cells.number(box.start),
+                cells.code(wording.octets(box.data, MOST_BYTES)),
+                cells.text(wording.clean(box.note, 200)),
+                cells.NULL if box.is_null else value,
+            )
+        )
     columns = (
         Column("field"),
         Column("at", is_number=True, title="its first byte, counted from the header"),
@@ -33,15 +45,3 @@ def _grid(part: RowPart) -> Grid:
         Column("value"),
     )
     return cells.grid(columns, rows, how=".map().parts", noun="box")
-
-
-def _list_cells(box: RowBox) -> tuple[Cell, ...]:
-    name = wording.clean(box.name, 80)
-    value = cells.NULL if box.is_null else Cell("") if box.value is None else cells.value(box.value, "NULL")
-    return (
-        cells.code(name) if box.is_field else cells.text(name),
-        cells.number(box.start),
-        cells.code(wording.octets(box.data, MOST_BYTES)),
-        cells.text(wording.clean(box.note, 200)),
-        value,
-    )

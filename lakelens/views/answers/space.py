@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from lakelens.analysis.space import census as names
 from lakelens.analysis.space.census import Slice, Slices
 from lakelens.analysis.space.holders import Expiry, format_time
-from lakelens.analysis.space.space import RefSpace, Space, StateSpace
+from lakelens.analysis.space.space import Space
 from lakelens.options import display
 from lakelens.views.answers.icicle import LEAST, describe_picture, render_picture
 from lakelens.views.card import cells, named, wording
@@ -248,7 +248,20 @@ def _grid_expiring(space: Space) -> Grid:
 
 def _grid_refs(space: Space) -> Grid:
     total = len(space.by_ref)
-    rows = [_cells_of_ref(found) for found in space.by_ref[: display.max_rows]]
+    rows = []
+    for ref in space.by_ref[: display.max_rows]:
+        name = cells.text(ref.name)
+        rows.append(
+            (
+                name if ref.ref is None else named.lead(name, Target("ref", ref.ref)),
+                cells.number(ref.snapshots),
+                cells.size(ref.size_bytes),
+                cells.number(ref.files),
+                cells.size(ref.last_bytes),
+                cells.size(ref.total_bytes),
+                Cell(wording.clean(", ".join(ref.shared_with), 120)),
+            )
+        )
     header = (
         "kept by",
         "snapshots#",
@@ -263,47 +276,25 @@ def _grid_refs(space: Space) -> Grid:
     )
 
 
-def _cells_of_ref(found: RefSpace) -> tuple[Cell, ...]:
-    return (
-        _name_ref(found),
-        cells.number(found.snapshots),
-        cells.size(found.size_bytes),
-        cells.number(found.files),
-        cells.size(found.last_bytes),
-        cells.size(found.total_bytes),
-        Cell(wording.clean(", ".join(found.shared_with), 120)),
-    )
-
-
 def _lead_to(part: str) -> Target:
     return named.page("space", part=part)
 
 
-def _name_ref(found: RefSpace) -> Cell:
-    cell = cells.text(found.name)
-    return cell if found.ref is None else named.lead(cell, Target("ref", found.ref))
-
-
 def _grid_states(space: Space) -> Grid:
-    ordered = sorted(space.by_snapshot, key=lambda found: (-found.size_bytes, -found.last_bytes))
-    rows = [_cells_of_state(found) for found in ordered[: display.max_rows]]
+    ordered = sorted(space.by_snapshot, key=lambda state: (-state.size_bytes, -state.last_bytes))
+    rows = []
+    for state in ordered[: display.max_rows]:
+        is_here = state.name == f"snapshot {state.snapshot_id}"  # of the branch that was opened
+        rows.append(
+            (
+                named.snapshot(state.snapshot_id if is_here else None, cells.text(state.name)),
+                cells.moment(state.committed_at),
+                cells.text(state.held_by),
+                cells.size(state.size_bytes),
+                cells.number(state.files),
+                cells.size(state.last_bytes),
+            )
+        )
     header = ("state", "committed, UTC!", "kept by", "alone#", "files#", "last of all#")
     total, more = len(ordered), _lead_to("by_snapshot")
     return cells.grid(header, rows, how="space.by_snapshot", noun="state", total=total, target=more)
-
-
-def _cells_of_state(found: StateSpace) -> tuple[Cell, ...]:
-    return (
-        _name_state(found),
-        cells.moment(found.committed_at),
-        cells.text(found.held_by),
-        cells.size(found.size_bytes),
-        cells.number(found.files),
-        cells.size(found.last_bytes),
-    )
-
-
-def _name_state(found: StateSpace) -> Cell:
-    """A state by its name; one of the branch that was opened leads to its snapshot."""
-    is_here = found.name == f"snapshot {found.snapshot_id}"
-    return named.snapshot(found.snapshot_id if is_here else None, cells.text(found.name))
