@@ -289,7 +289,8 @@ class ItemSource(Source):
             for index, name in enumerate(own):
                 column = keys.setdefault(name, [None] * len(self))
                 for place, row in zip(places, grid.rows, strict=True):
-                    column[place] = _find_key(row[index])
+                    cell = row[index]
+                    column[place] = cell.text if cell.key is None and cell.text not in _SILENT else cell.key
             words += [" ".join(cell.text for cell in row).casefold() for row in grid.rows]
         return keys, words
 
@@ -357,10 +358,6 @@ def make_source(thing: FileSet | Items[Any] | Rows) -> Source:
     if isinstance(thing, FileSet):
         return FileSource(thing)
     return RowSource(thing) if isinstance(thing, Rows) else ItemSource(thing)
-
-
-def _find_key(cell: Cell) -> Any:
-    return cell.key if cell.key is not None else None if cell.text in _SILENT else cell.text
 
 
 def _find_words(rows: Sequence[str], text: str) -> list[int]:

@@ -21,15 +21,11 @@ def present(thing: Any, detail: int = 1) -> Card:
     """The view-model of an object; what an answer about a table took from elsewhere, or could not have, is on it."""
     card = describe(thing, detail)
     table = getattr(thing, "table", None)
-    if isinstance(table, Table) and not _is_check(thing):
+    module = sys.modules.get("lakelens.analysis.check.check")  # before it is loaded there is no check
+    is_check = module is not None and isinstance(thing, module.Check)
+    if isinstance(table, Table) and not is_check:  # a check shows itself what is elsewhere
         card = replace(card, body=(*card.body, *note_elsewhere(table), *note_newer(table)))
     return add_meanings(card, detail)
-
-
-def _is_check(thing: Any) -> bool:
-    """Say whether an object is a check, which shows itself what is elsewhere; there is none before its module is loaded."""
-    module = sys.modules.get("lakelens.analysis.check.check")
-    return module is not None and isinstance(thing, module.Check)
 
 
 def present_page(thing: Any, detail: int) -> Sequence[Section]:

@@ -24,8 +24,8 @@ from lakelens.analysis.timeline.timeline import (
     Gap,
     Kind,
     Lane,
+    LazySnapshot,
     Mark,
-    Place,
     Rollback,
     RowCount,
     Timeline,
@@ -73,7 +73,7 @@ def trace_history(table: Table) -> Timeline:
 class _Seen(NamedTuple):
     """What a timeline says of a snapshot, which is not kept: of a long history only those that are looked at are objects."""
 
-    source: Snapshot | Place
+    source: Snapshot | LazySnapshot
     id: int | None
     parent_id: int | None
     time: int
@@ -85,7 +85,7 @@ class _Seen(NamedTuple):
     job: tuple[object, ...] | None
 
 
-def _see(snapshot: Snapshot, source: Snapshot | Place, *, is_new: bool = True) -> _Seen:
+def _see(snapshot: Snapshot, source: Snapshot | LazySnapshot, *, is_new: bool = True) -> _Seen:
     return _Seen(
         source,
         snapshot.id,
@@ -119,7 +119,8 @@ def _gather(table: Table) -> _Found:
     listed = table.snapshots
     new = len(listed) - _MOST_NEW
     own = {
-        str(one.id): _see(one, Place(listed, place), is_new=place >= new) for place, one in enumerate(listed)
+        str(one.id): _see(one, LazySnapshot(listed, place), is_new=place >= new)
+        for place, one in enumerate(listed)
     }
     kept = dict(_list_kept_by_tags(table, own))
     found.kept = set(kept)

@@ -121,7 +121,7 @@ _AMOUNTS = ("added_rows", "removed_rows", "net_rows", "added_files", "removed_fi
 Kind: TypeAlias = Literal["append", "overwrite", "delete", "compact", "other"]
 
 
-class Place(NamedTuple):
+class LazySnapshot(NamedTuple):
     """A snapshot of a long history by its place: made when it is looked at."""
 
     snapshots: Sequence[Snapshot]
@@ -139,7 +139,7 @@ class Mark(Named):
     """
 
     key: str
-    source: Snapshot | Place = field(compare=False, repr=False)
+    source: Snapshot | LazySnapshot = field(compare=False, repr=False)
     operation: str
     kind: Kind
     lane: int
@@ -155,9 +155,9 @@ class Mark(Named):
         return find_snapshot(self.source)
 
 
-def find_snapshot(source: Snapshot | Place) -> Snapshot:
+def find_snapshot(source: Snapshot | LazySnapshot) -> Snapshot:
     """The snapshot, or the one at the place."""
-    return source.snapshots[source.position] if isinstance(source, Place) else source
+    return source.snapshots[source.position] if isinstance(source, LazySnapshot) else source
 
 
 @dataclass(frozen=True, slots=True)

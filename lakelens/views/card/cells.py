@@ -253,26 +253,21 @@ def grid(
     """
     listed = [tuple(row) for row in rows]
     shown = tuple(listed[: display.max_rows])
-    named = [c if isinstance(c, Column) else _make_column(c) for c in columns]
-    made = tuple(_keep_whole(column, [row[i] for row in shown]) for i, column in enumerate(named))
+    made = []
+    for i, column in enumerate(columns):
+        if not isinstance(column, Column):
+            is_number = column.endswith("#")
+            name = column.removesuffix("#") if is_number else column.removesuffix("!")
+            column = Column(name, is_number=is_number, is_short=column.endswith("!"))
+        if shown and not column.is_number and max(len(row[i].text) for row in shown) <= _SHORT:
+            column = replace(column, is_short=True)  # a column of short words is not broken
+        made.append(column)
     left = (len(listed) if total is None else total) - len(shown)
     one, many = (noun, f"{noun}s") if isinstance(noun, str) else noun
     more = f"… {wording.count(left)} more {one if left == 1 else many}" if left > 0 else ""
     sums = tuple(tuple(row) for row in totals)
     headings = tuple((place, name) for place, name in groups if place < len(shown))
-    return Grid(made, shown, more, how if more else "", about, is_open, sums, headings, target=target)
-
-
-def _make_column(name: str) -> Column:
-    if name.endswith("#"):
-        return Column(name.removesuffix("#"), is_number=True)
-    return Column(name.removesuffix("!"), is_short=name.endswith("!"))
-
-
-def _keep_whole(column: Column, found: Sequence[Cell]) -> Column:
-    """A column of short words is not broken."""
-    is_short = bool(found) and max(len(cell.text) for cell in found) <= _SHORT
-    return replace(column, is_short=True) if is_short and not column.is_number else column
+    return Grid(tuple(made), shown, more, how if more else "", about, is_open, sums, headings, target=target)
 
 
 def bars(changes: Sequence[tuple[int, int]]) -> list[Cell]:
@@ -341,12 +336,13 @@ def pairs(items: Iterable[tuple[str, Cell]], about: About = (), *, is_open: bool
 
 def mapping(items: Mapping[str, Any], *, how: str, about: About = ()) -> Grid:
     """A map of a lake's own strings as a grid of key and value; keys that the glossary knows have their meaning."""
-    rows = [(_key(str(key), about), value(held)) for key, held in items.items()]
+    rows = []
+    for name, item in items.items():
+        key = code(str(name))
+        if about:
+            key = replace(key, meaning=find_meaning(str(name), about))
+        rows.append((key, value(item)))
     return grid(("key", "value"), rows, how=how, noun="key")
-
-
-def _key(name: str, about: About) -> Cell:
-    return replace(code(name), meaning=find_meaning(name, about) if about else "")
 
 
 def hint(text: str, typed: str, target: Target | None = None, words: str = "") -> Note:

@@ -92,18 +92,17 @@ class _Explainer:
         if isinstance(body, Card):
             return self.explain_card(body, (*body.about, *about))
         if isinstance(body, Grid) and not body.is_open:
-            return replace(
-                body, columns=tuple(self._explain_column(c, (*body.about, *about)) for c in body.columns)
+            columns = (
+                column
+                if column.title or not column.name
+                else replace(column, title=self._find(column.name, (*body.about, *about)))
+                for column in body.columns
             )
+            return replace(body, columns=tuple(columns))
         if isinstance(body, Pairs) and not body.is_open and not body.meanings:
             found = ((name, self._find(name, (*body.about, *about))) for name, _ in body.items)
             return replace(body, meanings={name: meaning for name, meaning in found if meaning})
         return body
-
-    def _explain_column(self, column: Column, about: About) -> Column:
-        if column.title or not column.name:
-            return column
-        return replace(column, title=self._find(column.name, about))
 
     def _find(self, name: str, about: About) -> str:
         meaning = find_meaning(name, about)

@@ -257,7 +257,11 @@ def value(thing: object, missing: str = "absent", depth: int = 0) -> str:
         )
     if isinstance(thing, list | tuple | set | frozenset):
         return clean("[" + ", ".join(value(item, missing, depth + 1) for item in _head(thing)) + "]")
-    return clean(thing if isinstance(thing, int | float) else _plain(thing))
+    if isinstance(thing, int | float) or not type(thing).__module__.startswith("lakelens."):
+        return clean(thing)
+    return clean(
+        repr(thing)
+    )  # objects of ours print a whole tree from str(); in a cell their one line is meant
 
 
 def octets(data: bytes, most: int = 48) -> str:
@@ -269,11 +273,6 @@ def octets(data: bytes, most: int = 48) -> str:
 def name(path: str | None) -> str:
     """The last component of a path, harmless."""
     return clean((path or "").rstrip("/").rsplit("/", 1)[-1])
-
-
-def _plain(thing: object) -> str:
-    # objects of ours print a whole tree from str(); in a cell their one line is meant
-    return repr(thing) if type(thing).__module__.startswith("lakelens.") else str(thing)
 
 
 def _head(items: Any, most: int = 50) -> list[Any]:

@@ -40,7 +40,7 @@ def card_of_catalog(catalog: Catalog, detail: int = 1) -> Card:
     outlines = shown.read_outlines()
     pairs = list(zip(shown, outlines, strict=True))
     if is_sorted:
-        pairs.sort(key=lambda pair: (-_find_time(pair[1]), pair[0].path))
+        pairs.sort(key=_rank)
     rows = [_row_table(catalog, found, outline) for found, outline in pairs[: display.max_rows]]
     names = (
         "table",
@@ -54,19 +54,32 @@ def card_of_catalog(catalog: Catalog, detail: int = 1) -> Card:
     )
     grid = cells.grid(names, rows, how=".to_pandas()", noun="table", total=len(catalog), about=_ABOUT)
     notes = _list_notes(outlines, is_sorted=is_sorted) if rows else []
+    folds = []
+    if len(catalog.views):  # they hold no rows, so they are apart from the tables
+        places = [wording.clean(view.known_as or catalog.place(view.path), 60) for view in catalog.views[:5]]
+        more = f", … {len(catalog.views) - 5:,} more" if len(catalog.views) > 5 else ""
+        make = lambda: one(grid_views(catalog.views, catalog.place))  # noqa: E731 - made when the fold is opened
+        folds.append(Fold("Views", ", ".join(places) + more, make))
+    if rows:
+        folds.append(_fold_findings(catalog, pairs))
+    if catalog.problems:
+        folds.append(fold_problems(catalog))
     return Card(
         wording.name(catalog.root) or "tables",
         _count_formats(catalog),
         wording.clean(catalog.root),
         _alert(outlines, "" if is_sorted else f" in the first {wording.count(len(shown))}"),
         body=(grid, *notes) if rows else (),
-        folds=(
-            *((_fold_views(catalog),) if len(catalog.views) else ()),
-            *((_fold_findings(catalog, pairs),) if rows else ()),
-            *((fold_problems(catalog),) if catalog.problems else ()),
-        ),
+        folds=tuple(folds),
         about=_ABOUT,
     )
+
+
+def _rank(pair: tuple[FoundTable, Outline]) -> tuple[float, str]:
+    """Rank the newest commit first, and a table without any last."""
+    found, outline = pair
+    at = outline.committed_at
+    return -at.timestamp() if at is not None else float("inf"), found.path
 
 
 def _count_formats(catalog: Catalog) -> str:
@@ -76,10 +89,6 @@ def _count_formats(catalog: Catalog) -> str:
         return f"no table found{', ' if views else ''}{views}"
     listed = ", ".join(f"{number:,} {wording.clean(name).title()}" for name, number in counts)
     return f"{wording.plural(len(catalog), 'table')}: {listed}{'; ' if views else ''}{views}"
-
-
-def _find_time(outline: Outline) -> float:
-    return outline.committed_at.timestamp() if outline.committed_at is not None else float("-inf")
 
 
 def _alert(outlines: Sequence[Outline], among: str = "") -> str:
@@ -197,10 +206,11 @@ def fold_problems(catalog: Catalog, *, opened: bool = True) -> Fold:
     for problem in catalog.problems:
         groups.setdefault((problem.reason, problem.hint or ""), []).append(catalog.place(problem.path))
     ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
-    rows = [
-        (cells.explain(cells.text(reason), hint), cells.number(len(paths)), cells.code(_list_places(paths)))
-        for (reason, hint), paths in ordered
-    ]
+    rows = []
+    for (reason, hint), paths in ordered:
+        places = ", ".join(wording.clean(path, 120) for path in paths[:8])
+        places += f", … {len(paths) - 8:,} more" if len(paths) > 8 else ""
+        rows.append((cells.explain(cells.text(reason), hint), cells.number(len(paths)), cells.code(places)))
     grid = cells.grid(("reason", "directories#", "where"), rows, how=".problems", noun="reason")
     said = [
         f"{wording.clean(reason.split(':')[0], 60)} ({len(paths):,})" for (reason, _), paths in ordered[:3]
@@ -208,11 +218,6 @@ def fold_problems(catalog: Catalog, *, opened: bool = True) -> Fold:
     more = f", {len(ordered) - 3:,} more reasons" if len(ordered) > 3 else ""
     number = wording.plural(len(catalog.problems), "directory", "directories")
     return Fold("Problems", f"{number} not listed: {', '.join(said)}{more}", lambda: one(grid), opened=opened)
-
-
-def _list_places(paths: Sequence[str]) -> str:
-    more = f", … {len(paths) - 8:,} more" if len(paths) > 8 else ""
-    return ", ".join(wording.clean(path, 120) for path in paths[:8]) + more
 
 
 @describe.register
@@ -277,13 +282,6 @@ def card_of_sample(one: Sample, detail: int = 1) -> Card:
     )
     sentence = f"{wording.clean(one.format)} table: {wording.clean(one.feature)}"
     return Card(wording.clean(one.name), sentence, folds=folds)
-
-
-def _fold_views(catalog: Catalog) -> Fold:
-    """The views that were found: they hold no rows, so they are apart from the tables."""
-    names = ", ".join(wording.clean(one.known_as or catalog.place(one.path), 60) for one in catalog.views[:5])
-    more = f", … {len(catalog.views) - 5:,} more" if len(catalog.views) > 5 else ""
-    return Fold("Views", names + more, lambda: one(grid_views(catalog.views, catalog.place)))
 
 
 def grid_views(views: FoundViews, place: Callable[[str], str]) -> Grid:

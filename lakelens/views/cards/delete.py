@@ -271,19 +271,16 @@ def _count_deleted(match: DeleteMatch) -> Cell:
 def _list_match_fields(match: DeleteMatch) -> Iterator[tuple[str, Cell]]:
     yield "data file", named.file(match.data_file, match.data_file)
     for name in ("offset", "length", "cardinality"):
-        held = getattr(match, name)
-        if held is not None:
-            yield name, named.lead(cells.number(held), _find_vector(match) if name == "offset" else None)
+        number = getattr(match, name)
+        if number is None:
+            continue
+        cell = cells.number(number)
+        if name == "offset" and match.length is not None:  # leads to the bytes of the vector in its file
+            asked = (("start", str(number)), ("length", str(match.length)))
+            cell = named.lead(cell, Target("bytes", match.file.path, asked))
+        yield name, cell
     if match.columns:
         yield "compares", cells.text(", ".join(match.columns))
-
-
-def _find_vector(match: DeleteMatch) -> Target | None:
-    """The bytes of the vector of a match in its file."""
-    if match.offset is None or match.length is None:
-        return None
-    asked = (("start", str(match.offset)), ("length", str(match.length)))
-    return Target("bytes", match.file.path, asked)
 
 
 def _fold_positions(match: DeleteMatch, detail: int) -> Fold:
@@ -399,22 +396,20 @@ def card_of_index(found: IndexFile, detail: int = 1) -> Card:
 
 
 def _grid_vectors(path: str, ranges: Sequence[Mapping[str, Any]]) -> Grid:
-    rows = [
-        (
-            _name_data(held),
-            _lead_to_vector(path, held),
-            cells.optional(held.get("length")),
-            cells.optional(held.get("cardinality")),
+    rows = []
+    for vector in islice(ranges, display.max_rows):
+        name = str(vector.get("data_file") or "")
+        target = Target("file", str(vector.get("data_path") or name))
+        rows.append(
+            (
+                named.lead(cells.code(wording.name(name)), target),
+                _lead_to_vector(path, vector),
+                cells.optional(vector.get("length")),
+                cells.optional(vector.get("cardinality")),
+            )
         )
-        for held in islice(ranges, display.max_rows)
-    ]
     names = ("data_file", "offset#", "length#", "cardinality#")
     return cells.grid(names, rows, how=".ranges", noun="vector", total=len(ranges))
-
-
-def _name_data(held: Mapping[str, Any]) -> Cell:
-    name = str(held.get("data_file") or "")
-    return named.lead(cells.code(wording.name(name)), Target("file", str(held.get("data_path") or name)))
 
 
 def _lead_to_vector(path: str, held: Mapping[str, Any]) -> Cell:

@@ -275,7 +275,12 @@ def _fold_fields(found: DataFile) -> Fold:
         bodies: list[Body] = [cells.pairs(items)]
         if absent:
             bodies.append(Note(f"null: {', '.join(wording.clean(name, 60) for name in absent[:60])}", "mute"))
-        extra = [(name, _name_object(name, held)) for name, held in _work_out(found, record)]
+        extra = []
+        for name in _WORKED_OUT:
+            value = getattr(found, name, None)
+            if value is not None and value not in (record.get(name), record.get("file_path"), found.path):
+                cell, noun = _format_plain(name, value), _OTHERS.get(name)
+                extra.append((name, named.lead(cell, Target(noun, str(value))) if noun else cell))
         if extra:
             bodies += [Note("Not in this record, or inherited:"), cells.pairs(extra)]
         return bodies
@@ -314,21 +319,6 @@ def _format_plain(name: str, held: Any) -> Cell:
     return cells.code(held) if is_place else cells.value(held)
 
 
-def _name_object(name: str, held: Any) -> Cell:
-    """What a reader works out, with what it names."""
-    cell = _format_plain(name, held)
-    if name in _OTHERS:
-        return named.lead(cell, Target(_OTHERS[name], str(held)))
-    return cell
-
-
-def _work_out(found: DataFile, record: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for name in _WORKED_OUT:
-        held = getattr(found, name, None)
-        if held is not None and held not in (record.get(name), record.get("file_path"), found.path):
-            yield name, held
-
-
 def _fold_footer(found: DataFile) -> Fold:
     """What the file says of itself, beside what the metadata claims of it."""
     try:
@@ -362,24 +352,23 @@ def format_claims(claims: Sequence[Claim]) -> tuple[str, str]:
 
 def grid_claims(claims: Sequence[Claim]) -> Grid:
     """The facts of the file, those of columns summed up; each column whose fact differs has a row of its own."""
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     grouped: dict[str, list[Claim]] = {}
     for claim in claims:
         grouped.setdefault(claim.fact, []).append(claim)
     for fact, members in grouped.items():
-        alone = [claim for claim in members if not claim.column or claim.verdict == "DIFFER"]
-        rows += [_row(claim) for claim in alone]
+        for claim in members:
+            if not claim.column or claim.verdict == "DIFFER":
+                name = f"{fact} of {wording.clean(claim.column, 60)}" if claim.column else fact
+                verdict = Cell(claim.verdict, "warn" if claim.verdict == "DIFFER" else "")
+                rows.append(
+                    (cells.text(name), cells.value(claim.claimed), cells.value(claim.actual), verdict)
+                )
         together = [claim for claim in members if claim.column and claim.verdict != "DIFFER"]
         if together:
             rows.append(_row_together(fact, together))
     names = ("fact", "metadata", "footer", "verdict!")
     return cells.grid(names, rows, how=".footer", noun="fact", about=("common.data_file",))
-
-
-def _row(claim: Claim) -> tuple[Cell, ...]:
-    fact = f"{claim.fact} of {wording.clean(claim.column, 60)}" if claim.column else claim.fact
-    verdict = Cell(claim.verdict, "warn" if claim.verdict == "DIFFER" else "")
-    return cells.text(fact), cells.value(claim.claimed), cells.value(claim.actual), verdict
 
 
 def _row_together(fact: str, claims: Sequence[Claim]) -> tuple[Cell, ...]:

@@ -192,18 +192,14 @@ def _fold_frames(frames: Sequence[FrameSummary]) -> Fold:
     """The frames that led to an error: the reader's own and ours, each by file, line and function."""
     ours = str(Path(__file__).parents[2])
     own = sum(not frame.filename.startswith(ours) for frame in frames)
-    lines = [
-        f"{_shorten_file(frame.filename, ours)}:{frame.lineno} in {frame.name}\n    {frame.line or ''}".rstrip()
-        for frame in frames
-    ]
+    lines = []
+    for frame in frames:
+        name = Path(frame.filename).name
+        if frame.filename.startswith(ours):
+            name = "lakelens" + frame.filename.removeprefix(ours).replace("\\", "/")
+        lines.append(f"{name}:{frame.lineno} in {frame.name}\n    {frame.line or ''}".rstrip())
     counted = f"{wording.plural(own, 'frame')} of yours, {wording.count(len(frames) - own)} of lakelens"
     return Fold("Traceback", counted, lambda: one(Block("\n".join(map(wording.visible, lines)))), level=3)
-
-
-def _shorten_file(name: str, ours: str) -> str:
-    if name.startswith(ours):
-        return "lakelens" + name.removeprefix(ours).replace("\\", "/")
-    return Path(name).name
 
 
 # Cards of what a table's opening found out: the evidence for its format, where it was moved to, what was read.

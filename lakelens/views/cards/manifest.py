@@ -87,10 +87,6 @@ def card_of_list(found: ManifestList, detail: int = 1) -> Card:
     return Card("Manifest list", title, place, facts=facts, folds=tuple(folds), about=about, target=target)
 
 
-def _find_list(found: ManifestList) -> Target | None:
-    return None if found.path is None else Target("manifest_list", found.path)
-
-
 def _is_gone(found: ManifestList) -> bool:
     """Whether its file is missing: then it has no header to offer."""
     try:
@@ -113,10 +109,11 @@ def _fold_listed(found: ManifestList) -> Fold:
     if not manifests:
         answer = "none: nothing was there before" if found.role == "base" else "none: the list is empty"
         return Fold("Manifests", answer)
+    target = None if found.path is None else Target("manifest_list", found.path)
     return Fold(
         "Manifests",
         f"{wording.plural(len(manifests), 'manifest')}, in order",
-        lambda: one(grid_manifests(manifests, ".manifests, .manifests.widget()", _find_list(found))),
+        lambda: one(grid_manifests(manifests, ".manifests, .manifests.widget()", target)),
         opened=True,
     )
 

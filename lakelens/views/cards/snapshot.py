@@ -220,7 +220,11 @@ def list_facts(snapshot: Snapshot, history: History | None = None) -> tuple[Fact
         )
     files = count_by_lists(snapshot) if figures.files is None else figures.files
     if files is not None:
-        small = _format_delete_files(figures, snapshot.known_vector_count)
+        small = f"{figures.partitions} partitions" if figures.partitions else ""
+        if figures.delete_files:
+            small = wording.plural(figures.delete_files, "delete file")
+        elif snapshot.known_vector_count:
+            small = wording.plural(snapshot.known_vector_count, "deletion vector")
         small = "; ".join(filter(None, (small, _format_differing(snapshot, "files"))))
         facts.append(Fact("files", Cell(f"{wording.count(files)} data"), small))
     if figures.size_bytes is not None:
@@ -244,13 +248,6 @@ def _format_history(history: History | None) -> str:
     first = history.first.committed_at if history.first is not None and history.count > 1 else None
     since = f" since {wording.moment(first)}" if first is not None else ""
     return f"{wording.plural(history.count, 'snapshot')}{since}"
-
-
-def _format_delete_files(figures: Figures, vectors: int | None) -> str:
-    if figures.delete_files or vectors:
-        noun = "delete file" if figures.delete_files else "deletion vector"
-        return wording.plural(figures.delete_files or vectors or 0, noun)
-    return f"{figures.partitions} partitions" if figures.partitions else ""
 
 
 # label, figure, how to word it; the bar stands before the rows that came

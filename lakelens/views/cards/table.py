@@ -221,26 +221,25 @@ def _format_range(one: Range) -> str:
 
 def grid_specs(specs: Sequence[PartitionSpec], ranges: Sequence[Range]) -> Grid:
     """Every partitioning field by field, with the range that the manifests cover."""
-    known = {(one.spec_id, one.name): one for one in ranges}
-    rows = [
-        (
-            named.lead(cells.code(spec.id), named.page("schema")),
-            *cells.codes(field.name, field.transform, field.source_name, field.result_type),
-            *_cells_of_range(known.get((spec.id, field.name))),
-        )
-        for spec in specs
-        for field in spec
-    ]
+    known = {(covered.spec_id, covered.name): covered for covered in ranges}
+    rows: list[tuple[Cell, ...]] = []
+    for spec in specs:
+        for field in spec:
+            bounds = [cells.ABSENT] * 4
+            if covered := known.get((spec.id, field.name)):
+                has_null = cells.text("yes" if covered.has_null else "")
+                bounds = [
+                    cells.value(covered.lower),
+                    cells.value(covered.upper),
+                    has_null,
+                    cells.number(covered.manifests),
+                ]
+            number = named.lead(cells.code(spec.id), named.page("schema"))
+            words = cells.codes(field.name, field.transform, field.source_name, field.result_type)
+            rows.append((number, *words, *bounds))
     names = ("spec#", "field", "transform", "column", "type", "lower", "upper", "has null!", "manifests#")
     about, more = ("common.ranges",), named.page("schema", part="specs")
     return cells.prune(cells.grid(names, rows, how="table.specs", noun="field", about=about, target=more))
-
-
-def _cells_of_range(one: Range | None) -> tuple[Cell, Cell, Cell, Cell]:
-    if one is None:
-        return cells.ABSENT, cells.ABSENT, cells.ABSENT, cells.ABSENT
-    has_null = cells.text("yes" if one.has_null else "")
-    return cells.value(one.lower), cells.value(one.upper), has_null, cells.number(one.manifests)
 
 
 def fold_writes(table: Table) -> Fold:
@@ -277,9 +276,15 @@ def card_of_view(view: View, detail: int = 1) -> Card:
     versions = wording.plural(len(view.versions), "version")
     number = "none that is there" if current is None else str(current.id)
     facts = [Fact("version", cells.code(number), f"{versions} kept")]
+    folds: list[Fold] = []
     if current is not None:
         facts += _list_view_facts(current)
-    folds = [*(_list_queries(current) if current is not None else ()), *_list_view_folds(view, detail)]
+        for place, (dialect, sql) in enumerate(current.sql.items()):
+            make = partial(_show_query, sql)
+            folds.append(
+                Fold(f"SQL: {wording.clean(dialect, 40)}", wording.clean(sql, 160), make, opened=place == 0)
+            )
+    folds += _list_view_folds(view, detail)
     return Card(
         wording.clean(view.name),
         f"{wording.clean(view.format).title()} view, format version {view.format_version}: a query, and no rows",
@@ -298,13 +303,6 @@ def _list_view_facts(version: ViewVersion) -> Iterator[Fact]:
     yield Fact("namespace", cells.code(namespace), f"of catalog {catalog}" if catalog else "")
     if version.storage_table is not None:
         yield Fact("storage table", cells.code(version.storage_table))
-
-
-def _list_queries(version: ViewVersion) -> Iterator[Fold]:
-    """One fold for each dialect, with the query as a block."""
-    for place, (dialect, sql) in enumerate(version.sql.items()):
-        make = partial(_show_query, sql)
-        yield Fold(f"SQL: {wording.clean(dialect, 40)}", wording.clean(sql, 160), make, opened=place == 0)
 
 
 def _list_view_folds(view: View, detail: int) -> Iterator[Fold]:

@@ -222,7 +222,9 @@ class _Builder:
         """The parts of a structure in at most about `budget` rows."""
         children: Iterator[Span] = span.iter_children() if not span.is_leaf else iter((span,))
         before, children = _seek(children, budget, looked_at)
-        shown, rest = _split(children, budget)
+        shown = list(islice(children, budget))
+        following = next(children, None)
+        rest = None if following is None else chain((following,), children)
         nodes, left_out = self._take_rows(span, shown, choose_frame(span, shown, frame), budget)
         parts = self._place(nodes, budget - sum(len(node.lines or "1") for node in nodes), depth)
         if before:
@@ -391,13 +393,6 @@ def _seek(children: Iterator[Span], budget: int, looked_at: int | None) -> tuple
         before.append(child)
         count += 1
     return count - len(before), iter(before)
-
-
-def _split(children: Iterator[Span], budget: int) -> tuple[list[Span], Iterator[Span] | None]:
-    """As many children as there are rows, and the others as they come (None where there are none)."""
-    shown = list(islice(children, budget))
-    following = next(children, None)
-    return shown, None if following is None else chain((following,), children)
 
 
 def _describe_rest(span: Span, left_out: list[Span], rest: Iterator[Span] | None, frame: Frame) -> More:

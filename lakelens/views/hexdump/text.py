@@ -220,7 +220,14 @@ def _open_span(span: Span) -> Iterator[str]:
 def describe_span(span: Span) -> dict[str, Any]:
     """The facts of a span that JSON can express; the value of a structure is that of its parts."""
     facts: dict[str, Any] = {"start": span.start, "end": span.end, "label": span.label}
-    value = _read_value(span) if is_field(span) else None
+    value = None
+    if is_field(span):
+        try:
+            value = span.value
+        except LakeError as error:
+            value = f"ERROR: {error.reason}"
+        else:
+            value = _make_plain(value)
     if value is not None:
         facts["value"] = value
     optional = {"note": span.note or None, "role": span.role or None, "number": span.number}
@@ -230,14 +237,6 @@ def describe_span(span: Span) -> dict[str, Any]:
     if span.is_packed:
         facts["compressed"] = True
     return facts
-
-
-def _read_value(span: Span) -> Any:
-    try:
-        value = span.value
-    except LakeError as error:
-        return f"ERROR: {error.reason}"
-    return _make_plain(value)
 
 
 def _make_plain(value: Any) -> Any:

@@ -38,7 +38,7 @@ _SECOND = 14  # the step to a second line of a field's name
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Rectangle:
     """Where a box is."""
 
     x: float
@@ -57,7 +57,7 @@ class Place:
         return self.y + self.height
 
 
-def place_boxes(tier: Tier, y: float) -> list[Place]:
+def place_boxes(tier: Tier, y: float) -> list[Rectangle]:
     """Where the boxes of a tier are: one beside its remark, two of which the first is wide, or equal ones."""
     count, whole = len(tier.boxes), float(RIGHT - LEFT)
     if count == 1:
@@ -75,16 +75,16 @@ def place_boxes(tier: Tier, y: float) -> list[Place]:
     gap = 2 * _GAP if count == 2 else _GAP
     found, x = [], float(LEFT)
     for width in widths:
-        found.append(Place(x, y, width, height))
+        found.append(Rectangle(x, y, width, height))
         x += width + gap
     return found
 
 
-def draw_chain(tiers: Sequence[Tier]) -> tuple[list[str], float, list[Place]]:
+def draw_chain(tiers: Sequence[Tier]) -> tuple[list[str], float, list[Rectangle]]:
     """The tiers below each other; where they end, and where the boxes of the last one are."""
     lines: list[str] = []
     boxes: list[str] = []
-    above: list[Place] = []
+    above: list[Rectangle] = []
     ends: list[float] = []
     y = 2.0
     for number, tier in enumerate(tiers):
@@ -110,7 +110,9 @@ def draw_chain(tiers: Sequence[Tier]) -> tuple[list[str], float, list[Place]]:
                               is_file=box.names_files, is_stack=box.is_stack,
                               apart=is_apart(box.name, box.state, place.width, is_file=box.names_files))  # fmt: skip
         if tier.remark:
-            boxes += _draw_remark(tier, places[-1])
+            x = places[-1].x + places[-1].width + 14
+            for row, line in enumerate(wrap(" ".join(tier.remark), RIGHT + 6 - x, 3)):
+                boxes.append(draw_text(x, places[-1].y + 16 + LINE * row, line, "m"))
         lines += _draw_links(tiers[number - 1] if number else None, tier, above, places)
         above = places
         ends.append(max(places[0].bottom, y + 22 + LINE * len(tier.notes)))
@@ -119,13 +121,9 @@ def draw_chain(tiers: Sequence[Tier]) -> tuple[list[str], float, list[Place]]:
     return [*lines, *boxes, *refers], y, above
 
 
-def _draw_remark(tier: Tier, place: Place) -> list[str]:
-    x = place.x + place.width + 14
-    lines = wrap(" ".join(tier.remark), RIGHT + 6 - x, 3)
-    return [draw_text(x, place.y + 16 + LINE * number, line, "m") for number, line in enumerate(lines)]
-
-
-def _draw_links(upper: Tier | None, tier: Tier, above: Sequence[Place], places: Sequence[Place]) -> list[str]:
+def _draw_links(
+    upper: Tier | None, tier: Tier, above: Sequence[Rectangle], places: Sequence[Rectangle]
+) -> list[str]:
     """Lines from the boxes above; those that are new over the others. The field is said once where it is one."""
     kept: list[str] = []
     new: list[str] = []
@@ -165,14 +163,14 @@ def _draw_links(upper: Tier | None, tier: Tier, above: Sequence[Place], places: 
     return [*kept, *new, *words]
 
 
-def _break_field(field: str, place: Place) -> list[str]:
+def _break_field(field: str, place: Rectangle) -> list[str]:
     """The name of a field beside the line to its box, in two lines where one is too short for it."""
     room = min(place.width - 6, RIGHT + 4 - place.middle - 6)
     first, rest = break_word(field, room, code=True)
     return [fit(part, room, code=True) for part in (first, rest) if part]
 
 
-def _draw_references(tier: Tier, places: Sequence[Place], y: float) -> tuple[list[str], float]:
+def _draw_references(tier: Tier, places: Sequence[Rectangle], y: float) -> tuple[list[str], float]:
     """Dotted lines below the last tier, from what refers to what it refers to, with one word for each."""
     drawn: list[str] = []
     groups: dict[tuple[int, str], list[int]] = {}
@@ -203,7 +201,7 @@ _ROW = 28
 _LEAST = 8  # pixels of a bar
 
 
-def draw_bucket(bucket: Bucket, y: float, above: Sequence[Place]) -> tuple[list[str], float]:
+def draw_bucket(bucket: Bucket, y: float, above: Sequence[Rectangle]) -> tuple[list[str], float]:
     """A bucket below what is above; and where it ends."""
     top = y + 34
     marks = [draw_path(f"M{place.middle:g} {place.bottom:g}V{top:g}", "w") for place in above]

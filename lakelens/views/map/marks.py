@@ -44,15 +44,14 @@ def measure(text: str, *, code: bool = False, bold: bool = False) -> float:
         return sum(
             CODE * (_CODE_WIDTH if (one.isascii() or one == "…" or one in "⟨⟩−×") else 1.2) for one in text
         )
-    width = sum(
-        _WIDTHS.get(one, _OTHER) if one.isascii() or one in _WIDTHS else _measure_far(one) for one in text
-    )
+    width = 0
+    for character in text:
+        if character.isascii() or character in _WIDTHS:
+            width += _WIDTHS.get(character, _OTHER)
+        else:
+            is_wide = unicodedata.east_asian_width(character) in ("W", "F") or ord(character) > 0x2FFF
+            width += _FULL if is_wide else 850
     return width * TEXT / 1000 * (_BOLD if bold else 1)
-
-
-def _measure_far(one: str) -> int:
-    wide = unicodedata.east_asian_width(one) in ("W", "F") or ord(one) > 0x2FFF
-    return _FULL if wide else 850
 
 
 def fit(text: str, width: float, *, code: bool = False, bold: bool = False) -> str:

@@ -40,7 +40,7 @@ _LEGEND = (
 )
 
 
-class Place(NamedTuple):
+class GridArea(NamedTuple):
     """Where a box is: its line among all, its column, and its edges."""
 
     line: int
@@ -54,8 +54,8 @@ class Place(NamedTuple):
 def render_row(drawn: RowMap) -> str:
     """The map of a row as SVG."""
     marks: list[str] = []
-    slots: list[tuple[RowBox, Place]] = []
-    items: dict[int, Place] = {}
+    slots: list[tuple[RowBox, GridArea]] = []
+    items: dict[int, GridArea] = {}
     y, line = 0.0, 0
     for part in drawn.parts:
         marks += draw_label(y + 18, part.noun, _NOTES.get(part.noun, ()))
@@ -85,7 +85,7 @@ def _count_columns(box: RowBox) -> int:
     return min(max(-(-size // _BYTES), 1), _COLUMNS)
 
 
-def _place(boxes: Sequence[RowBox], y: float, line: int) -> Iterator[tuple[RowBox, Place]]:
+def _place(boxes: Sequence[RowBox], y: float, line: int) -> Iterator[tuple[RowBox, GridArea]]:
     """Boxes side by side in three columns, those of a line equally high."""
     lines: list[list[tuple[RowBox, int]]] = [[]]
     column = 0
@@ -101,7 +101,7 @@ def _place(boxes: Sequence[RowBox], y: float, line: int) -> Iterator[tuple[RowBo
         for box, column in some:
             left = _LEFT + column * (_COLUMN + _GAP)
             right = left + _measure_width(box)
-            yield box, Place(line, column, left, y, right, y + height)
+            yield box, GridArea(line, column, left, y, right, y + height)
         y += height + _BETWEEN
         line += 1
 
@@ -132,7 +132,7 @@ def _measure_height(box: RowBox) -> float:
     return 25 + LINE * (_count_lines(box) + len(_list_notes(box, width)) + len(_list_values(box, width)))
 
 
-def _draw_box(box: RowBox, place: Place) -> Iterator[str]:
+def _draw_box(box: RowBox, place: GridArea) -> Iterator[str]:
     width = place.right - place.left
     is_empty = box.is_null or any(piece.role in ("damage", "unexplained") for piece in box.pieces)
     yield from draw_frame(
@@ -166,7 +166,7 @@ def _list_bytes(box: RowBox) -> Iterator[tuple[str, str, int, int]]:
             rest = rest[len(taken) :]
 
 
-def _draw_arrows(slots: Sequence[tuple[RowBox, Place]], items: Mapping[int, Place]) -> Iterator[str]:
+def _draw_arrows(slots: Sequence[tuple[RowBox, GridArea]], items: Mapping[int, GridArea]) -> Iterator[str]:
     """From slots to their items: straight to a neighbouring line, else down a lane at the right; of many the first ones."""
     free = list(_LANES)
     for box, place in slots:

@@ -23,7 +23,7 @@ from lakelens.views.present import present, present_page
 from lakelens.whole import write_whole
 
 if TYPE_CHECKING:
-    from lakelens.views.report import Section
+    pass
 
 #: The address of what a cell names; empty where there is no page of it.
 Link: TypeAlias = Callable[[Target], str]
@@ -74,8 +74,18 @@ def render_page(thing: object, detail: int = 2) -> str:
     from markupsafe import Markup
 
     sections = present_page(thing, detail)
-    shown = [_draw_section(section, detail) for section in sections]
-    left = _MOST_PAGE - 3 * _KIB - sum(_measure_head(section) for section in sections)
+    shown = []
+    left = _MOST_PAGE - 3 * _KIB
+    for section in sections:
+        # what stands below a title: the card without its head line, its folds closed but the one asked for most
+        card = replace(section.card, noun="", sentence="", alert="")
+        how = detail if detail >= 3 else 1
+        shown.append(
+            _fit(card, how, section.most, style=False, name=section.noun, link=section.lead, types=True)
+        )
+        # its titles and links take at most: in the contents, above the card, and where it is named
+        words = len(section.noun.encode()) + len(section.answer.encode()) + len(section.alert.encode())
+        left -= 1_000 + 12 * words
     for index in sorted(range(len(shown)), key=lambda index: -len(shown[index])):
         if sum(len(markup.encode()) for markup in shown) <= left:
             break
@@ -85,19 +95,6 @@ def render_page(thing: object, detail: int = 2) -> str:
     drawn = [(section, Markup(markup)) for section, markup in zip(sections, shown, strict=True)]
     heading = sections[0].noun
     return page.render(heading=heading, sections=drawn, only=None, style=read_style("lakelens.css"))
-
-
-def _draw_section(section: Section, detail: int) -> str:
-    """What stands below a title: the card without its head line, its folds closed but the one asked for most."""
-    card = replace(section.card, noun="", sentence="", alert="")
-    how = detail if detail >= 3 else 1
-    return _fit(card, how, section.most, style=False, name=section.noun, link=section.lead, types=True)
-
-
-def _measure_head(section: Section) -> int:
-    """At most how many bytes a section's titles and links take: in the contents, above the card, and where it is named."""
-    words = len(section.noun.encode()) + len(section.answer.encode()) + len(section.alert.encode())
-    return 1_000 + 12 * words
 
 
 def _render_bytes_page(explanation: BytesView, detail: int) -> str:

@@ -116,7 +116,10 @@ def _draw_sizes(axes: Axes, shape: FileShape) -> None:
             bins=edges,
             stacked=True,
             color=[COLOURS.get(content, LINE) for content in contents],
-            label=[_name_content(content, len(shape.sizes[content])) for content in contents],
+            label=[
+                f"{wording.clean(content).replace('_', ' ')} ({len(shape.sizes[content]):,})"
+                for content in contents
+            ],
         )
         _draw_legend(axes)
     axes.set_xscale("log", base=2)
@@ -125,10 +128,6 @@ def _draw_sizes(axes: Axes, shape: FileShape) -> None:
     set_title(axes, f"{wording.plural(sum(map(len, shape.sizes.values())), 'file')} by size")
     axes.set_xlabel("file size (binary units)", fontsize=8)
     axes.set_ylabel("files", fontsize=8)
-
-
-def _name_content(content: str, count: int) -> str:
-    return f"{wording.clean(content).replace('_', ' ')} ({count:,})"
 
 
 def _draw_groups(axes: Axes, noun: str, groups: Sequence[FileGroup]) -> None:

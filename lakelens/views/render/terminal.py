@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from rich.cells import cell_len
 
 from lakelens.options import display
-from lakelens.views.card.model import Block, Body, Card, Cell, Column, Fact, Fold, Grid, Note, Pairs, Picture
+from lakelens.views.card.model import Block, Body, Card, Cell, Column, Fold, Grid, Note, Pairs, Picture
 from lakelens.views.card.wording import format_failure, split_ids, visible
 from lakelens.views.present import present
 from lakelens.views.render.text import align_row
@@ -277,6 +277,7 @@ def print_on(console: Console, thing: object, detail: int) -> None:
 
 def make_card(card: Card, detail: int, width: int = 100) -> RenderableType:
     """A card as a tree: its head, its facts in a row, a branch for each fold. `width` is that of the terminal."""
+    from rich.columns import Columns
     from rich.console import Group
     from rich.tree import Tree
 
@@ -288,7 +289,11 @@ def make_card(card: Card, detail: int, width: int = 100) -> RenderableType:
     if card.place:
         parts.append(make_text(card.place, "dim"))
     if card.facts:
-        parts.append(_make_facts(card.facts))
+        made = []  # label, value and small print of each, side by side as far as the width goes
+        for fact in card.facts:
+            value = fact.value.text, f"bold {STYLES[fact.value.role]}".strip()
+            made.append(_join([(f"{fact.label}\n", "dim"), value, (f"\n{fact.small}", "dim")]))
+        parts.append(Columns(made, padding=(0, 3)))
     parts += [make_body(body, detail, width) for body in card.body]
     if card.folds:
         tree = Tree(Group(*parts), guide_style="dim")
@@ -322,23 +327,6 @@ def make_body(body: Body, detail: int, width: int) -> RenderableType:
     if isinstance(body, Picture):  # the same stands beside it in words
         return make_text("")
     return make_card(body, detail, width)
-
-
-def _make_facts(facts: Sequence[Fact]) -> RenderableType:
-    """Label, value and small print of each, side by side as far as the width goes."""
-    from rich.columns import Columns
-
-    made = [
-        _join(
-            [
-                (f"{fact.label}\n", "dim"),
-                (fact.value.text, f"bold {STYLES[fact.value.role]}".strip()),
-                (f"\n{fact.small}", "dim"),
-            ]
-        )
-        for fact in facts
-    ]
-    return Columns(made, padding=(0, 3))
 
 
 def _make_grid(grid: Grid, width: int) -> RenderableType:

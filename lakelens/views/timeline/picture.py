@@ -180,14 +180,10 @@ def _draw_parents(layout: Layout) -> Iterator[Shape]:
             if tie in drawn or where == index:
                 continue
             drawn.add(tie)
-            yield _tie(layout.spots[where].x, layout.lanes[parent.lane], spot.x, layout.lanes[mark.lane])
-
-
-def _tie(x1: float, y1: float, x2: float, y2: float, name: str = "ll-lane") -> Shape:
-    bend = min(x2, x1 + 22)
-    return _path(
-        f"M{_n(x1)} {_n(y1)}C{_n(x1 + 10)} {_n(y2)} {_n(x1 + 4)} {_n(y2)} {_n(bend)} {_n(y2)}H{_n(x2)}", name
-    )
+            x1, y1 = layout.spots[where].x, layout.lanes[parent.lane]
+            x2, y2 = spot.x, layout.lanes[mark.lane]
+            curve = f"C{_n(x1 + 10)} {_n(y2)} {_n(x1 + 4)} {_n(y2)} {_n(min(x2, x1 + 22))} {_n(y2)}"
+            yield _path(f"M{_n(x1)} {_n(y1)}{curve}H{_n(x2)}", "ll-lane")
 
 
 def _find_mark(layout: Layout, key: str | None) -> Mark | None:

@@ -47,12 +47,10 @@ class _Graph:
     def draw(self, lane: int | None = None, sign: str = "") -> Line:
         """The open lanes, one of them with a sign of its own."""
         last = max([*self.open, -1 if lane is None else lane], default=-1)
-        return [self._draw_lane(index, lane, sign) for index in range(last + 1)]
-
-    def _draw_lane(self, index: int, lane: int | None, sign: str) -> tuple[str, str]:
-        if index == lane:
-            return f"{sign} ", _style(index)
-        return (f"{self.signs['line']} " if index in self.open else "  "), _style(index)
+        signs = dict.fromkeys(self.open, f"{self.signs['line']} ")
+        if lane is not None:
+            signs[lane] = f"{sign} "
+        return [(signs.get(index, "  "), _style(index)) for index in range(last + 1)]
 
     def draw_fork(self, lane: int, parent: int) -> Line:
         """The line on which a lane leaves the one that it was made from."""

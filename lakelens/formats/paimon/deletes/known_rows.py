@@ -33,7 +33,7 @@ _MOST_DECODED = (
 )  # bytes of the vectors of a snapshot that are decoded where their rows are not recorded
 
 
-class Mark(NamedTuple):
+class KnownVector(NamedTuple):
     """Where the vector of a data file is, and how many rows it deletes: None where that is not recorded."""
 
     file: str
@@ -48,7 +48,7 @@ class Mark(NamedTuple):
 
 
 #: by the name of the data file
-Marks = Mapping[str, Mark]
+KnownVectors = Mapping[str, KnownVector]
 
 
 class KnownRows:
@@ -156,7 +156,7 @@ def _count_new(snapshot: PaimonSnapshot) -> Amount | None:
     return sum_amounts(_count_grown(mark, known.get(name)) for name, mark in after.items())
 
 
-def _count_grown(mark: Mark, before: Mark | None) -> Amount:
+def _count_grown(mark: KnownVector, before: KnownVector | None) -> Amount:
     """The rows that a vector deletes and the one before it did not: a vector holds all that the one before it held."""
     if before is None:
         return mark.amount
@@ -181,7 +181,7 @@ def _may_have_vectors(snapshot: PaimonSnapshot) -> bool:
     )
 
 
-def _read_marks(snapshot: PaimonSnapshot) -> Marks | None:
+def _read_marks(snapshot: PaimonSnapshot) -> KnownVectors | None:
     """The vectors of a snapshot, none where it has none; None where its index manifest is large or cannot be read."""
     name = snapshot.index_manifest
     if name is None or not _may_have_vectors(snapshot):
@@ -193,7 +193,7 @@ def _read_marks(snapshot: PaimonSnapshot) -> Marks | None:
     return kept[name]
 
 
-def _count_vectors(snapshot: PaimonSnapshot, path: str) -> Marks | None:
+def _count_vectors(snapshot: PaimonSnapshot, path: str) -> KnownVectors | None:
     with suppress(LakeError):
         if is_larger(snapshot.context.store, path, MOST_BYTES):
             return None
@@ -209,7 +209,9 @@ def _count_vectors(snapshot: PaimonSnapshot, path: str) -> Marks | None:
         reader = snapshot.vector_reader
         reader.fetch(uncounted)
     return {
-        str(item["data_file"]): Mark(file.recorded_path, item["offset"], _count_rows(file, item, reader))
+        str(item["data_file"]): KnownVector(
+            file.recorded_path, item["offset"], _count_rows(file, item, reader)
+        )
         for file in files
         for item in file.ranges
     }

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyroaring import FrozenBitMap64
 
     from lakelens.formats.access import TableAccess
-    from lakelens.formats.paimon.deletes.known_rows import Marks
+    from lakelens.formats.paimon.deletes.known_rows import KnownVectors
 
 SMALL = 4 * 1024 * 1024
 _KEPT = 8
@@ -39,7 +39,7 @@ class VectorReader:
         self._vectors = LruCache["tuple[str, int, int]", "tuple[int, FrozenBitMap64]"](
             _KEPT_VECTORS, weigh=itemgetter(0)
         )
-        self.marks: dict[str, Marks | None] = {}
+        self.marks: dict[str, KnownVectors | None] = {}
         #: What was asked for ahead, by path.
         self.asked: set[str] = set()
 
