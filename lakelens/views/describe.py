@@ -17,22 +17,18 @@ F = TypeVar("F", bound="Callable[..., Card]")
 CARDS = {
     module: tuple(f"lakelens.{name}" for name in names.split())
     for module, names in {
-        "answers.biography": "analysis.life.biography.Biography analysis.life.events.Events",
-        "answers.check": "analysis.check.check.Check",
-        "answers.encoding": "practice.encodings.Encoding",
+        "answers.biography": """analysis.life.biography.Biography analysis.life.events.Events model.life.lifetimes.Lifetimes
+            model.life.lifetimes.Lifetime""",
+        "answers.check": "analysis.check.check.Check analysis.check.check.FirstAid analysis.check.check.Defects",
         "answers.explanation": "analysis.explain.explanation.Explanation",
-        "answers.first_aid": "analysis.check.check.FirstAid analysis.check.check.Defects",
         "answers.health": """analysis.health.health.Health model.health.measure.Measures model.health.measure.Measure
             model.health.measure.Calls analysis.health.clustering.Clustering analysis.health.health.PartRows
             model.health.measure.DocumentParts model.health.measure.Needs""",
-        "answers.lifetimes": "model.life.lifetimes.Lifetimes model.life.lifetimes.Lifetime",
-        "answers.map": "analysis.map.Map",
+        "answers.map": "analysis.map.Map model.charts.RowMap",
         "answers.plan": "analysis.dry_run.Plan",
         "answers.practice": """practice.exercise.Exercise practice.exercise.Exercises practice.exercise.Verdict
-            practice.exercise.Hint practice.exercise.Solution practice.quiz.Quiz""",
+            practice.exercise.Hint practice.exercise.Solution practice.quiz.Quiz practice.encodings.Encoding""",
         "answers.row": "analysis.life.rows.RowLife analysis.life.rows.Versions analysis.life.rows.Version",
-        "answers.row_map": "model.charts.RowMap",
-        "answers.rows": "showing.ShownRows",
         "answers.space": "analysis.space.space.Space analysis.space.holders.Expiry",
         "cards.catalog": """model.warehouse.catalog.Catalog model.warehouse.catalog.FoundTable
             model.warehouse.catalog.Samples model.warehouse.catalog.Sample model.warehouse.catalog.FoundView""",
@@ -49,7 +45,7 @@ CARDS = {
         "cards.footer": "model.datafile.Footer",
         "cards.items": """model.collections.Items model.manifest.FieldSummary model.snapshot.LogEntry
             model.storage.MetadataLogEntry model.schema.SortOrder model.collections.Document
-            model.collections.QueryResult model.collections.Preview""",
+            model.collections.QueryResult model.collections.Preview showing.ShownRows""",
         "cards.manifest": "model.manifest.ManifestList model.manifest.Manifest model.manifest.Entry",
         "cards.schema": """model.schema.Schema model.schema.Field model.schema.PartitionSpec model.schema.PartitionField
             model.snapshot.Refs model.snapshot.Ref""",

@@ -10,7 +10,7 @@ import pytest
 import lakelens as ll
 from lakelens.codecs.avro.types import read_long
 from lakelens.errors import LakeError, UnknownName
-from lakelens.views.answers.encoding import draw_boxes
+from lakelens.views.answers.practice import draw_boxes
 
 NUMBERS = (
     0,

@@ -1,4 +1,4 @@
-"""The card of a check: the verdict with how much was compared, what was found, and what was not looked at."""
+"""The cards of a check: the verdict, how much was compared, what was found and not looked at; first aid; known defects."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
 
-from lakelens.analysis.check.check import Check, Defects
+from lakelens.analysis.check.check import Check, Defects, FirstAid
 from lakelens.analysis.check.strays import Stray
 from lakelens.model.check.ledger import Comparison, Gap
 from lakelens.options import display
@@ -18,6 +18,8 @@ from lakelens.views.cards.tree import format_referrers, format_role, link_referr
 from lakelens.views.describe import describe, one
 
 _SEVERITIES = ("error", "warning", "note")
+
+_ABOUT = ("common.check",)
 
 
 @describe.register
@@ -319,3 +321,40 @@ def _fold_gaps(gaps: Sequence[Gap]) -> list[Fold]:
         cells.prune(cells.grid(("what", "why", "call"), rows, how="check.not_looked_at", noun="part"))
     )
     return [Fold("Not looked at", answer, make)]
+
+
+@describe.register
+def card_of_first_aid(aid: FirstAid, detail: int = 1) -> Card:
+    """Which files are lost, which states need them, and the calls that read what is whole."""
+    head, *sentences = aid.sentences
+    own = {f"{affected}." for affected in aid.affected}
+    body: list[Body] = []
+    if aid.affected:
+        rows = [
+            (
+                named.stored(affected.file, cells.code(affected.file.relative_path)),
+                cells.text(affected.file.role),
+                cells.text(affected.file.reason),
+                named.linked(
+                    cells.text(format_referrers(affected.states) or "no state"),
+                    *link_referrers(affected.states),
+                ),
+            )
+            for affected in islice(aid.affected, display.max_rows)
+        ]
+        names = ("file", "role", "why", "who refers to it")
+        total = len(aid.affected)
+        body.append(cells.grid(names, rows, how=".affected", noun="file", total=total, about=_ABOUT))
+    body += [Note(wording.clean(sentence, 400)) for sentence in sentences if sentence not in own]
+    body += [cells.hint("", call) for call in aid.calls]
+    return Card("First aid", wording.clean(head, 400), body=tuple(body))
+
+
+@describe.register
+def card_of_defects(defects: Defects, detail: int = 1) -> Card:
+    """Which known defects concern the writers of a table, and where one shows."""
+    showing = [one.rule.code for one in defects.showing]
+    noun = f"{wording.count(len(showing))} shown" if showing else "None shows"
+    many = wording.plural(len(defects.tried), "known defect")
+    sentence = f"{wording.count(len(defects.concerning))} of {many} concern the writers of this table"
+    return Card(noun, sentence, body=tuple(list_defects(defects)), about=_ABOUT)

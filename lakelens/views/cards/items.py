@@ -21,6 +21,7 @@ from lakelens.model.storage import EncryptionKeys, MetadataLog, MetadataLogEntry
 from lakelens.model.view import ViewLog, ViewVersions
 from lakelens.model.warehouse.catalog import FoundViews
 from lakelens.options import display
+from lakelens.showing import ShownRows
 from lakelens.views.card import cells, named, wording
 from lakelens.views.card.glossary import find_meaning
 from lakelens.views.card.meanings import list_sections
@@ -248,11 +249,14 @@ def card_of_preview(preview: Preview, detail: int = 1) -> Card:
 
 def grid_rows(rows: Rows) -> Grid:
     """The first rows under their columns, whose names are a lake's own or the query's."""
+    from pyarrow import types
+
     shown = [tuple(map(_show_value, row[:_MOST_COLUMNS])) for row in rows.rows(display.max_rows)]
-    columns = [
-        Column(wording.clean(field.name, 80), is_number=_is_number(field.type))
-        for field in list(rows.to_arrow().schema)[:_MOST_COLUMNS]
-    ]
+    columns = []
+    for field in list(rows.to_arrow().schema)[:_MOST_COLUMNS]:
+        kind = field.type
+        is_number = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
+        columns.append(Column(wording.clean(field.name, 80), is_number=is_number))
     return cells.grid(columns, shown, how=_HOW_ALL, total=len(rows), is_open=True)
 
 
@@ -277,7 +281,30 @@ def _show_value(held: object) -> Cell:
     return cells.NULL if held is None else cells.value(held, "NULL")
 
 
-def _is_number(kind: Any) -> bool:
-    from pyarrow import types
+@describe.register
+def card_of_shown_rows(shown: ShownRows, detail: int = 1) -> Card:
+    """The rows, texts as they are."""
+    names = shown.columns[:_MOST_COLUMNS]
+    columns = []
+    for name in names:
+        values = [row[name] for row in shown.rows if row.get(name) is not None]
+        are_numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+        columns.append(Column(wording.clean(name, 80), is_number=bool(values) and are_numbers))
+    rows = [[_show_brought(row.get(name, "")) for name in names] for row in shown.rows]
+    grid = cells.grid(columns, rows, is_open=True, noun="row")
+    left = len(shown.columns) - len(names)
+    sentence = wording.count(len(shown)) + (f"; {wording.count(left)} more columns" if left else "")
+    return Card("Rows", sentence, body=(grid,) if rows else ())
 
-    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
+
+def _show_brought(held: Any) -> Cell:
+    """A value: a text as it is, bytes in hexadecimal, anything else as it is formatted elsewhere."""
+    if held is None:
+        return cells.NULL
+    if isinstance(held, str):
+        return cells.text(held)
+    if isinstance(held, bytes | bytearray | memoryview):
+        return Cell(wording.clean(bytes(held).hex(" ")), "exact")
+    if isinstance(held, bool):
+        return cells.text(held)
+    return cells.value(held) if isinstance(held, int | float | dict | list | tuple) else cells.text(held)

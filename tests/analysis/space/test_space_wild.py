@@ -19,7 +19,7 @@ from lakelens.analysis.space.census import Slices
 from lakelens.errors import AccessDenied, LakeError
 from lakelens.io.local import LocalStore
 from lakelens.options import display
-from lakelens.views.answers.icicle import list_boxes, render_picture
+from lakelens.views.answers.space import list_boxes, render_picture
 from lakelens.views.render.html import render_card
 from lakelens.views.render.text import render_text
 from tests.analysis.check.test_strays import copy, plant
