@@ -8,7 +8,6 @@ from itertools import islice
 from lakelens.analysis.timeline.timeline import Statement, group_statements
 from lakelens.explorer.explorer import Visit
 from lakelens.explorer.place import Place
-from lakelens.model.snapshot import Snapshot
 from lakelens.options import display
 from lakelens.views.card import cells, wording
 from lakelens.views.card.model import Cell, Column, Grid, Target
@@ -35,12 +34,19 @@ def list_statements(visit: Visit, most: int) -> tuple[list[Statement], int]:
 
 def grid_statements(statements: Sequence[Statement], place: Place) -> Grid:
     """What each statement changed: rows that went and came about one zero line, files, bytes, and how."""
-    bars = cells.bars([(one.rows_gone[0], one.changes.added_rows or 0) for one in statements])
-    times = cells.moments([one.snapshots[-1].committed_at for one in statements])
-    rows = [
-        (_name(one), _link(one.snapshots), time, *_count(one, bar))
-        for one, time, bar in zip(statements, times, bars, strict=True)
-    ]
+    bars = cells.bars(
+        [(statement.rows_gone[0], statement.changes.added_rows or 0) for statement in statements]
+    )
+    times = cells.moments([statement.snapshots[-1].committed_at for statement in statements])
+    rows = []
+    for statement, time, bar in zip(statements, times, bars, strict=True):
+        word = wording.clean(statement.word, 40)
+        name = cells.join(Cell(word, "del")) if statement.is_delete else Cell(word)
+        links: list[Cell] = []
+        for snapshot in statement.snapshots:
+            links += [Cell(" ")] if links else []
+            links.append(Cell(str(snapshot.id), "code", target=Target("snapshot", str(snapshot.id))))
+        rows.append((name, cells.join(*links), time, *_count(statement, bar)))
     columns = (
         Column("statement", is_short=True),
         Column("snapshots", is_short=True),
@@ -55,21 +61,6 @@ def grid_statements(statements: Sequence[Statement], place: Place) -> Grid:
     )
     with display.using(max_rows=max(len(rows), 1)):
         return cells.prune(cells.grid(columns, rows, noun="statement"))
-
-
-def _name(one: Statement) -> Cell:
-    word = wording.clean(one.word, 40)
-    return cells.join(Cell(word, "del")) if one.is_delete else Cell(word)
-
-
-def _link(snapshots: Sequence[Snapshot]) -> Cell:
-    def walk() -> Iterator[Cell]:
-        for number, snapshot in enumerate(snapshots):
-            if number:
-                yield Cell(" ")
-            yield Cell(str(snapshot.id), "code", target=Target("snapshot", str(snapshot.id)))
-
-    return cells.join(*walk())
 
 
 def _count(one: Statement, bar: Cell) -> Iterator[Cell]:

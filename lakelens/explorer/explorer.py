@@ -178,7 +178,9 @@ class Explorer:
         newest = NO_SNAPSHOT if table.current is None or table.current.id is None else str(table.current.id)
         if not place.snapshot:
             return Redirect(replace(place, snapshot=newest))
-        self._remember(opened, newest)
+        path = opened.found.path
+        if path not in self._first and len(self._first) < _MOST_REMEMBERED:
+            self._first[path] = newest
         snapshot = find_snapshot(table, place.snapshot)
         if snapshot is None and place.snapshot != NO_SNAPSHOT:
             return make_gone(place, table, newest)
@@ -192,11 +194,6 @@ class Explorer:
             raise Missing(f"no page {place.page!r}", hint=list_nearest(place.page, names))
         visit = Visit(self, place, opened, snapshot)
         return replace(add_frame(make(visit), visit), inside=visit.inside)
-
-    def _remember(self, opened: OpenTable, newest: str) -> None:
-        path = opened.found.path
-        if path not in self._first and len(self._first) < _MOST_REMEMBERED:
-            self._first[path] = newest
 
     def open(self, names: tuple[str, ...]) -> Table:
         """The table at a path below the root, open and fresh. Raises `Missing`, or `LakeError` where it does not open."""

@@ -30,7 +30,8 @@ def make_failure(place: Place, error: LakeError) -> Page:
     status = next((number for kind, number in _STATUS if isinstance(error, kind)), 500)
     ways = [Link("all tables", Place())]
     if place.table is not None and place.snapshot:  # else it is the newest state that failed
-        ways.insert(0, Link(f"newest state of {_name(place)}", Place(place.table)))
+        name = place.table[-1] if place.table else "the table"
+        ways.insert(0, Link(f"newest state of {name}", Place(place.table)))
         if place.page:
             ways.insert(0, Link("overview", replace(place, page="", asked=())))
     return Page(
@@ -68,7 +69,3 @@ def make_gone(place: Place, table: Table, newest: str) -> Page:
         "Go to:",
     )
     return replace(page, title="Snapshot not kept", parts=[page.parts[0], ways])
-
-
-def _name(place: Place) -> str:
-    return place.table[-1] if place.table else "the table"

@@ -87,18 +87,24 @@ def _list_pages(visit: Visit) -> Iterator[Link]:
     """The pages of a table, each with its answer, in three groups: what it is, its bytes, its care."""
     table, snapshot, here = visit.table, visit.snapshot, visit.place
     has_snapshots = table.traits.has_snapshots
+    state: Table | Snapshot = table if snapshot is None or snapshot.id is None else snapshot
+    count_manifests = lambda: "none yet" if snapshot is None else wording.count(len(snapshot.manifests))  # noqa: E731
     groups: tuple[tuple[tuple[str, str, Callable[[], str]], ...], ...] = (
         (
             ("", "Overview", str),
-            ("timeline", "Timeline", lambda: _count_commits(table)),
+            (
+                "timeline",
+                "Timeline",
+                lambda: wording.plural(table.snapshot_count, "commit") if has_snapshots else "newest files",
+            ),
             *((("snapshots", "Snapshots", lambda: _span_snapshots(table)),) if has_snapshots else ()),
             ("files", "Files", lambda: _count_files(snapshot)),
-            ("schema", "Schema", lambda: _count_columns(table, snapshot)),
+            ("schema", "Schema", lambda: wording.plural(len(state.schema.fields), "column")),
             *((("refs", "Refs", lambda: wording.count(len(table.refs))),) if has_snapshots else ()),
         ),
         (
             ("bytes", "Bytes", lambda: "any file"),
-            *((("manifests", "Manifests", lambda: _count_manifests(snapshot)),) if has_snapshots else ()),
+            *((("manifests", "Manifests", count_manifests),) if has_snapshots else ()),
             *_list_questions(table, "bytes"),
         ),
         (
@@ -135,10 +141,6 @@ def _attempt(ask: Callable[[], T], otherwise: T) -> T:
         return otherwise
 
 
-def _count_commits(table: Table) -> str:
-    return wording.plural(table.snapshot_count, "commit") if table.traits.has_snapshots else "newest files"
-
-
 def _span_snapshots(table: Table) -> str:
     """From which to which, where numbers say it; else how many."""
     history = table.outline_history(1)
@@ -156,15 +158,6 @@ def _count_files(snapshot: Snapshot | None) -> str:
     figures = snapshot.figures
     files = count_by_lists(snapshot) if figures.files is None else figures.files
     return "" if files is None else wording.count(files + (figures.delete_files or 0))
-
-
-def _count_columns(table: Table, snapshot: Snapshot | None) -> str:
-    schema = table.schema if snapshot is None or snapshot.id is None else snapshot.schema
-    return wording.plural(len(schema.fields), "column")
-
-
-def _count_manifests(snapshot: Snapshot | None) -> str:
-    return "none yet" if snapshot is None else wording.count(len(snapshot.manifests))
 
 
 def _count_findings(table: Table) -> str:

@@ -46,7 +46,8 @@ class Inside:
             return False
         if self._table is None or recorded.startswith(self.root + "/"):
             return True
-        return recorded not in self._table.relocation.unmapped or self._is_below(recorded)
+        path = recorded.removeprefix("file://").removeprefix("file:")
+        return recorded not in self._table.relocation.unmapped or path.startswith(self.root + "/")
 
     def shorten(self, path: str) -> str:
         """The path of a file as an address has it: below the table's directory where it is there, so on every machine."""
@@ -69,9 +70,6 @@ class Inside:
         if self._table is None or path.startswith("/") or _SCHEME.match(path) or not _is_plain(path):
             return path
         return f"{self._table.location.rstrip('/')}/{path}"
-
-    def _is_below(self, recorded: str) -> bool:
-        return recorded.removeprefix("file://").removeprefix("file:").startswith(self.root + "/")
 
     def holds(self, path: str) -> bool:
         """Whether a file, where it is now, is below the root as its path is written, and no step of it is a link."""

@@ -87,21 +87,14 @@ def _locate_in_table(explorer: Explorer, overview: Place, inner: str) -> Place:
         return overview
     try:
         table = explorer.open(overview.table)
-        role, whole = _find_role(table, inner)
+        stored = next((stored for stored in table.list_files() if stored.relative_path == inner), None)
     except LakeError:
         return overview  # which says what is wrong
-    if not whole:
+    if stored is None:
         return overview
     here = pin(table, overview.table)
-    name = next((page for begins, page in _PAGES.items() if role.startswith(begins)), "bytes")
-    place = here.with_page(name, path=whole)
+    name = next((page for begins, page in _PAGES.items() if stored.role.startswith(begins)), "bytes")
+    place = here.with_page(name, path=stored.path)
     shown = explorer.answer(place)
-    return place if isinstance(shown, Page) and shown.status == 200 else here.with_page("bytes", path=whole)
-
-
-def _find_role(table: Table, inner: str) -> tuple[str, str]:
-    """The role and the whole path of an object of a table; two empty texts where there is none."""
-    for stored in table.list_files():
-        if stored.relative_path == inner:
-            return stored.role, stored.path
-    return "", ""
+    is_shown = isinstance(shown, Page) and shown.status == 200
+    return place if is_shown else here.with_page("bytes", path=stored.path)

@@ -31,11 +31,9 @@ def make_page(question: Question, shown: Shown, visit: Visit) -> Page:
     if shown.offer and place.get("run") != "yes":
         return Page(place, title, load(shown.offer)(visit))
     given = {option.name: _read(option, visit) for option in question.options}
-    form = (
-        make_form(question, place, visit.table.schema)
-        if shown.form != "below" or _is_apt(shown, visit)
-        else None
-    )
+    form = None
+    if shown.form != "below" or visit.table.traits.has_snapshots or not shown.needs_snapshots:
+        form = make_form(question, place, visit.table.schema)
     forms: list[Part] = [] if form is None else [form]
     if any(option.is_required and not given[option.name] for option in question.options):
         return Page(place, title, [Card(title, shown.words), *forms])
@@ -60,7 +58,11 @@ def make_page(question: Question, shown: Shown, visit: Visit) -> Page:
 
 def ask_question(table: Table, question: Question, given: dict[str, Any]) -> Any:
     """Ask a question about an open table, once for as long as it stays as it is."""
-    key = (question.name, *(_make_key(option, given[option.name]) for option in question.options))
+    values = [
+        getattr(given[option.name], "id", None) if option.kind == "snapshot" else given[option.name]
+        for option in question.options
+    ]
+    key = (question.name, *values)
     return ask(table, key, lambda: table.ask(question.name, **given))
 
 
@@ -96,10 +98,6 @@ def _name(option: Option) -> str:
     return option.address or option.name
 
 
-def _is_apt(shown: Shown, visit: Visit) -> bool:
-    return visit.table.traits.has_snapshots or not shown.needs_snapshots
-
-
 def _read(option: Option, visit: Visit) -> Any:
     """Read what the address of a page says of an option, as its answer takes it."""
     if option.kind == "snapshot":
@@ -114,10 +112,6 @@ def _read(option: Option, visit: Visit) -> Any:
         return visit.place.get_number(_name(option))
     # anything without a slash may be the name of a file
     return visit.inside.expand(text) if option.kind == "file" and "/" in text else text
-
-
-def _make_key(option: Option, value: Any) -> Any:
-    return getattr(value, "id", None) if option.kind == "snapshot" else value
 
 
 def _show(question: Question, shown: Shown, visit: Visit, given: dict[str, Any], answer: Any) -> list[Part]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -141,9 +141,9 @@ class Stored:
         if path == self.table.metadata_path:
             return None  # it says itself what it is
         for snapshot in (self.snapshot,) if self.snapshot is not None else ():
-            for things in _list_parts(snapshot):
+            for name in ("manifest_lists", "manifests", "index_files", "statistics"):
                 with suppress(LakeError):
-                    found = next((one for one in things() if is_named(one, path)), None)
+                    found = next((thing for thing in getattr(snapshot, name) if is_named(thing, path)), None)
                     if found is not None:
                         return found
         found = self.find_live(path)
@@ -161,15 +161,6 @@ class Stored:
             with suppress(LakeError):
                 return self.find_file(path)[0]
         return None
-
-
-def _list_parts(snapshot: Snapshot) -> Sequence[Callable[[], Iterable[Any]]]:
-    return (
-        lambda: snapshot.manifest_lists,
-        lambda: snapshot.manifests,
-        lambda: snapshot.index_files,
-        lambda: snapshot.statistics,
-    )
 
 
 def is_named(thing: Any, path: str) -> bool:

@@ -265,7 +265,11 @@ def _make_encoded(visit: Visit) -> Page:
     count = count_entries(manifest) or len(read_entries(manifest)[0])
     links = list(_list_beside(place, number, count, known, field))
     keys = tuple((key, link) for key, link in links if key)
-    beside = Listing(Card("", ""), f"beside it{_count_explained(view)}", tuple(link for _, link in links))
+    explained = ""
+    if len(view) <= _SMALL:
+        named = sum(len(leaf) for leaf in view.leaves() if leaf.role not in ("damage", "unexplained"))
+        explained = f"; {named} of {wording.plural(len(view), 'byte')} explained"
+    beside = Listing(Card("", ""), f"beside it{explained}", tuple(link for _, link in links))
     return Page(place, title, [view, beside], crumbs=(*crumbs, Link(field or "bytes")), keys=keys)
 
 
@@ -287,11 +291,3 @@ def _list_beside(
     for key, at in ((",", number - 1), (".", number + 1)):
         if 0 <= at < count:
             yield key, Link(f"the same of entry {at}", place.ask(entry=at))
-
-
-def _count_explained(view: BytesView) -> str:
-    """How many of the bytes have a name, where there are few."""
-    if len(view) > _SMALL:
-        return ""
-    named = sum(len(leaf) for leaf in view.leaves() if leaf.role not in ("damage", "unexplained"))
-    return f"; {named} of {wording.plural(len(view), 'byte')} explained"

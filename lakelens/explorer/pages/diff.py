@@ -56,10 +56,13 @@ def make_diff(visit: Visit) -> Page:
         whole = visit.place.ask(part=None)
         back = Note("The whole diff", "mute", target=named.page("diff", **dict(whole.asked)))
         words, find = _LISTS[chosen]
-        title = f"Diff, {words}"
-        parts += [_name_sides(diff, back), make_listing(make_source(find(diff)), visit.place)]
+        title, shown = f"Diff, {words}", present(diff)
+        sides = Card("", shown.sentence, body=(back,), linked=shown.linked)
+        parts += [sides, make_listing(make_source(find(diff)), visit.place)]
         return Page(visit.place, title, parts)
-    parts += [replace(present(diff), noun=""), Card("", "", body=(_list_links(visit, diff),))]
+    # the diffs beside this one, and its lists in full
+    links = Pairs((*_list_neighbours(visit, diff), ("in full", _link_lists(diff))), is_open=True)
+    parts += [replace(present(diff), noun=""), Card("", "", body=(links,))]
     parts.append(show_map(visit, after, diff))
     return Page(visit.place, "Diff", parts)
 
@@ -98,17 +101,6 @@ def _make_form(visit: Visit, before: Snapshot | None, after: Snapshot) -> Form:
     words = "an id, a branch, a tag or a time"
     fields = (Field("before", "from", old, placeholder=words), Field("after", "to", new, placeholder=words))
     return Form(target, fields, "compare", words)
-
-
-def _name_sides(diff: Diff, back: Note) -> Card:
-    shown = present(diff)
-    return Card("", shown.sentence, body=(back,), linked=shown.linked)
-
-
-def _list_links(visit: Visit, diff: Diff) -> Pairs:
-    """The diffs beside this one, and its lists in full."""
-    items = [*_list_neighbours(visit, diff), ("in full", _link_lists(diff))]
-    return Pairs(tuple(items), is_open=True)
 
 
 def _list_neighbours(visit: Visit, diff: Diff) -> Iterator[tuple[str, Cell]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from lakelens.errors import LakeError, Missing
 from lakelens.explorer.explorer import Visit, page
-from lakelens.explorer.listing import Adorn, lead_on, link_rows, make_listing
+from lakelens.explorer.listing import lead_on, link_rows, make_listing
 from lakelens.explorer.page import Link, Listing, Page, Part
 from lakelens.explorer.pages.files import name_state
 from lakelens.explorer.place import Place
@@ -66,13 +66,10 @@ def _list_vectors(place: Place, file: Any) -> Listing:
         return Target("bytes", file.path, asked)
 
     source = PairSource(file, rows, ("data file", "vector"), ("vector", "vectors"))
+    link_data, link_bytes = link_rows("data file", find_data), link_rows("vector", find_bytes)
     return make_listing(
-        source, place, adorn=_both(link_rows("data file", find_data), link_rows("vector", find_bytes))
+        source, place, adorn=lambda drawn, positions: link_bytes(link_data(drawn, positions), positions)
     )
-
-
-def _both(first: Adorn, second: Adorn) -> Adorn:
-    return lambda drawn, positions: second(first(drawn, positions), positions)
 
 
 @page("statistics")

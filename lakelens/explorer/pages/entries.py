@@ -13,7 +13,6 @@ from lakelens.explorer.linker import find_entry
 from lakelens.explorer.listing import lead_on, make_pager
 from lakelens.explorer.page import Link, Listing, Page, Part
 from lakelens.explorer.pages.files import target_file
-from lakelens.explorer.place import Place
 from lakelens.explorer.stored import Stored, count_entries, read_entries, read_entry
 from lakelens.model.manifest import Entry, Manifest
 from lakelens.model.stats import Encoded
@@ -94,7 +93,11 @@ def show_chosen(
         Link(one.field, record.with_page("bytes", manifest=path, entry=number, field=one.field))
         for one in islice(file.list_encoded(), MOST_BESIDE)
     ]
-    near = _link_neighbours(place, path, number, count)
+    near = [
+        (key, Link(f"entry {at}", find_entry(place, path, at)))
+        for key, at in ((",", number - 1), (".", number + 1))
+        if 0 <= at < count
+    ]
     bounds = file.bounds
     body: tuple[Body, ...] = (_link_bounds(grid_bounds(bounds), bounds, path, number),) if bounds else ()
     card = Card(f"Entry {number}", where, wording.clean(file.path), facts=tuple(facts))
@@ -147,14 +150,6 @@ def _describe_place(entry: Entry) -> Iterator[str]:
         yield wording.clean(file.partition)
     if file.bucket is not None:
         yield f"bucket {file.bucket}" + (f" of level {file.level}" if file.level is not None else "")
-
-
-def _link_neighbours(place: Place, path: str, number: int, count: int) -> tuple[tuple[str, Link], ...]:
-    """The entries before and after, with their access keys."""
-    found = ((",", number - 1), (".", number + 1))
-    return tuple(
-        (key, Link(f"entry {at}", find_entry(place, path, at))) for key, at in found if 0 <= at < count
-    )
 
 
 # --- one entry as stored -------------------------------------------------------------------------------------------------

@@ -17,7 +17,6 @@ from lakelens.explorer.stored import Stored, is_named
 from lakelens.model.collections import Items
 from lakelens.model.datafile import DataFile
 from lakelens.model.deletes import DeleteMatch, DeleteMatches
-from lakelens.model.fileset import FileSet
 from lakelens.views.card import cells, wording
 from lakelens.views.card.model import Card, Column, Note, Target
 from lakelens.views.cards.fileset import describe_vectors
@@ -43,14 +42,10 @@ def make_files(visit: Visit) -> Page:
     listing = make_listing(
         source, visit.place, adorn=link_rows("file", lambda place: target_file(files[place]))
     )
-    head = Card("Files", _describe_files(visit, files))
-    return Page(visit.place, "Files", [head, listing], crumbs=(Link("files"),))
-
-
-def _describe_files(visit: Visit, files: FileSet) -> str:
     size = f"{wording.plural(len(files), 'file')}, {wording.size(files.size_bytes)}"
     vectors = describe_vectors(files)
-    return f"{size}, of {name_state(visit)}{f'; {vectors}' if vectors else ''}"
+    head = Card("Files", f"{size}, of {name_state(visit)}{f'; {vectors}' if vectors else ''}")
+    return Page(visit.place, "Files", [head, listing], crumbs=(Link("files"),))
 
 
 def name_state(visit: Visit) -> str:
@@ -272,7 +267,15 @@ def _show_reached(stored: Stored, visit: Visit, file: DataFile) -> Iterator[Part
         wanted = str(file.partition)
         data = data.choose(lambda partition: str(partition) == wanted, "partition")
     asked = list(islice(data, _MOST_REACHED))
-    reached = [one for one in asked if any(_is_same(match, file) for match in one.deletes)]
+    offset = getattr(file, "content_offset", None)
+    reached = [
+        data_file
+        for data_file in asked
+        if any(
+            is_named(file, match.file.recorded_path) and (offset is None or match.offset == offset)
+            for match in data_file.deletes
+        )
+    ]
     more = f"; only the first {_MOST_REACHED:,} of {len(data):,} were asked" if len(data) > len(asked) else ""
     link = Link("the delete file", _find_place(place, file))
     sentence = f"{wording.name(file.path)} reaches {wording.plural(len(reached), 'data file')}{more}"
@@ -292,8 +295,3 @@ class _Reached(Items[DataFile]):
     """Data files that a delete file reaches."""
 
     __slots__ = ()
-
-
-def _is_same(match: DeleteMatch, file: DataFile) -> bool:
-    offset = getattr(file, "content_offset", None)
-    return is_named(file, match.file.recorded_path) and (offset is None or match.offset == offset)

@@ -23,7 +23,11 @@ def make_findings(visit: Visit) -> Page:
     """What was found, what was looked at, and what was not, with the price of looking."""
     table, check = visit.table, find_check(visit.table)
     findings = (table.findings if check is None else check.findings)[:]
-    looked = _describe_reads(table) if check is None else _describe_check(check)
+    if check is None:
+        looked = _describe_reads(table)
+    else:
+        looked = f"{wording.plural(len(check.survey.states), 'state')}, {format_counts(check)}"
+        looked += "; the rows too" if check.has_rows else ""
     unlooked, words, target = _describe_rest(table, check)
     notes = [Note(f"Looked at: {looked}."), Note(f"Not looked at: {unlooked}.")]
     if words:
@@ -54,12 +58,6 @@ def _describe_reads(table: Table) -> str:
     of = f" of at least {wording.count(known)}" if known is not None and known > reads.files else ""
     size = wording.size(reads.bytes)
     return f"{wording.count(reads.files)}{of} {'file' if reads.files == 1 and not of else 'files'}, {size}"
-
-
-def _describe_check(check: Check) -> str:
-    """What the check that was run compared."""
-    states = wording.plural(len(check.survey.states), "state")
-    return f"{states}, {format_counts(check)}{'; the rows too' if check.has_rows else ''}"
 
 
 def _describe_rest(table: Table, check: Check | None) -> tuple[str, str, Target | None]:

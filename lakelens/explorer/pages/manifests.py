@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,6 @@ from lakelens.explorer.listing import SIZE, Adorn, lead_on, link_rows, make_list
 from lakelens.explorer.page import Link, Listing, Page, Part, Split
 from lakelens.explorer.pages.entries import count_deleted, show_chosen
 from lakelens.explorer.pages.files import name_state, target_file
-from lakelens.explorer.place import Place
 from lakelens.explorer.stored import Stored, count_entries, read_entries
 from lakelens.model.manifest import Entry, Manifest, ManifestList
 from lakelens.views.card import cells, wording
@@ -128,10 +127,10 @@ def make_manifest(visit: Visit) -> Page:
     source, error = make_entries(visit, manifest)
     chosen = place.get_number("entry") if place.get("entry") else None
     card = _drop_folds(present(manifest), "Entries")
-    links = (
-        Link("its bytes", place.with_page("bytes", path=manifest.path)),
-        *_link_added(place, manifest),
-    )
+    links = [Link("its bytes", place.with_page("bytes", path=manifest.path))]
+    if manifest.added_snapshot_id is not None:
+        written = replace(place, snapshot=str(manifest.added_snapshot_id), page="", asked=())
+        links.append(Link(f"snapshot {manifest.added_snapshot_id}, which wrote it", written))
     notes = () if error is None else (Note(f"ERROR, cannot be read whole: {wording.clean(error)}", "warn"),)
     head = lead_on(replace(card, body=(*notes, *card.body)), links)
     here = place if place.get("from") or chosen is None else place.ask(**{"from": chosen // SIZE * SIZE})
@@ -159,12 +158,6 @@ def make_manifest(visit: Visit) -> Page:
     else:
         crumbs.append(Link(f"manifest {name}"))
     return Page(place, f"Manifest {name}", parts, crumbs=tuple(crumbs), keys=keys)
-
-
-def _link_added(place: Place, manifest: Manifest) -> Iterator[Link]:
-    if manifest.added_snapshot_id is not None:
-        written = replace(place, snapshot=str(manifest.added_snapshot_id), page="", asked=())
-        yield Link(f"snapshot {manifest.added_snapshot_id}, which wrote it", written)
 
 
 def make_entries(visit: Visit, manifest: Manifest) -> tuple[Source, LakeError | None]:

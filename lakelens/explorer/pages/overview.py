@@ -18,7 +18,7 @@ from lakelens.explorer.questions import make_form
 from lakelens.model.snapshot import Snapshot
 from lakelens.model.table import Table
 from lakelens.views.card import cells, wording
-from lakelens.views.card.model import Card, Cell, Fold, Note
+from lakelens.views.card.model import Card, Cell, Note
 from lakelens.views.cards.finding import fold_findings, format_alert
 from lakelens.views.present import present
 from lakelens.views.timeline.layout import lay_out
@@ -82,7 +82,10 @@ def _list_figures(table: Table, snapshot: Snapshot) -> Iterator[Figure]:
         yield _name_snapshot(table, snapshot)
     if snapshot.committed_at is not None:
         label = "committed, UTC" if snapshot.id is not None else "newest file, UTC"
-        yield Figure(label, cells.moment(snapshot.committed_at), small=tuple(_list_dates(table)))
+        first = table.outline_history(1).first
+        first_at = first.committed_at if first is not None else None
+        kept = () if first_at is None else (f"first kept {wording.moment(first_at)}",)
+        yield Figure(label, cells.moment(snapshot.committed_at), small=kept)
 
 
 def _count_rows(snapshot: Snapshot) -> Figure:
@@ -123,12 +126,6 @@ def _name_snapshot(table: Table, snapshot: Snapshot) -> Figure:
     if snapshot.refs:
         lines.append(f"named {wording.clean(', '.join(snapshot.refs), 80)}")
     return Figure("snapshot", cells.code(snapshot.id), small=tuple(lines))
-
-
-def _list_dates(table: Table) -> Iterator[str]:
-    first = table.outline_history(1).first
-    if first is not None and first.committed_at is not None:
-        yield f"first kept {wording.moment(first.committed_at)}"
 
 
 def draw_history(visit: Visit, history: Timeline, first: int = 0, end: int | None = None) -> Iterator[Part]:
@@ -180,12 +177,8 @@ def _show_parts(snapshot: Snapshot | None, card: Card) -> Iterator[Part]:
         if own.folds:
             words = own.sentence
             yield Section(own.noun, words, (replace(own, noun="", sentence="", facts=(), alert=""),))
-    folds = tuple(_close(fold) for fold in card.folds if fold.label not in _ELSEWHERE)
+    folds = tuple(replace(fold, opened=False) for fold in card.folds if fold.label not in _ELSEWHERE)
     yield Section("Table", "as it is today", (Card("", "", folds=folds, about=card.about),))
-
-
-def _close(fold: Fold) -> Fold:
-    return replace(fold, opened=False)
 
 
 def show_findings(visit: Visit) -> Section:

@@ -39,7 +39,9 @@ def make_schema(visit: Visit) -> Page:
         return Page(visit.place, title, [head, make_listing(make_source(find(table, schema)), visit.place)])
     parts: list[Part] = [present(schema)]
     if len(table.schemas) > 1:
-        parts.append(_lead_on(present(table.schemas), "schemas"))
+        card, more = present(table.schemas), named.page("schema", part="schemas")
+        body = tuple(replace(body, target=more) if isinstance(body, Grid) else body for body in card.body)
+        parts.append(replace(card, body=body))
     specs = table.specs
     if any(len(spec) for spec in specs):
         grid = grid_specs(specs, [])
@@ -61,10 +63,3 @@ def _find(visit: Visit) -> Schema:
         raise Missing(f"no schema {wanted}", hint=f"there are {known}")
     is_listing = visit.snapshot is None or visit.snapshot.id is None
     return visit.table.schema if is_listing or visit.snapshot is None else visit.snapshot.schema
-
-
-def _lead_on(card: Card, part: str) -> Card:
-    """A card whose list leads to all of it."""
-    more = named.page("schema", part=part)
-    body = tuple(replace(body, target=more) if isinstance(body, Grid) else body for body in card.body)
-    return replace(card, body=body)

@@ -1,4 +1,4 @@
-"""The snapshots of a table, in pages, each with what changed since the one before it."""
+"""The snapshots of a table, each with what changed since the one before it, and its branches and tags, in pages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lakelens.explorer.page import Page, Part
 from lakelens.model.snapshot import Snapshots
 from lakelens.views.card import wording
 from lakelens.views.card.model import Card, Cell, Column, Target
-from lakelens.views.listing import Drawn, ItemSource
+from lakelens.views.listing import Drawn, ItemSource, make_source
 
 
 @page("snapshots")
@@ -40,14 +40,24 @@ class SnapshotSource(ItemSource):
         drawn = super().draw(positions)
         if not self._has_diff:
             return drawn
-        rows = [
-            [*row, _link_diff(self._items[place])] for row, place in zip(drawn.rows, positions, strict=True)
-        ]
+        rows = []
+        for row, place in zip(drawn.rows, positions, strict=True):
+            snapshot, link = self._items[place], Cell("")
+            if snapshot.parent_id is not None:
+                asked = (("before", str(snapshot.parent_id)), ("after", str(snapshot.id)))
+                link = Cell("diff", target=Target("page", "diff", asked))
+            rows.append([*row, link])
         return Drawn([*drawn.names, "diff|"], [*drawn.columns, Column("")], rows)
 
 
-def _link_diff(snapshot: object) -> Cell:
-    parent, key = getattr(snapshot, "parent_id", None), getattr(snapshot, "id", None)
-    if parent is None:
-        return Cell("")
-    return Cell("diff", target=Target("page", "diff", (("before", str(parent)), ("after", str(key)))))
+@page("refs")
+def make_refs(visit: Visit) -> Page:
+    """Every branch and tag, with the snapshot that it names, in pages."""
+    refs = visit.table.refs
+    if not len(refs):
+        why = "none" if visit.table.traits.has_snapshots else "none: this table keeps no snapshots"
+        return Page(visit.place, "Refs", [Card("Refs", why)])
+    branches = wording.plural(len(refs.branches), "branch", "branches")
+    words = f"{branches}, {wording.plural(len(refs.tags), 'tag')}; as they are now, not as they were at the snapshot"
+    parts: list[Part] = [Card("Refs", words), make_listing(make_source(refs), visit.place)]
+    return Page(visit.place, "Refs", parts)

@@ -12,7 +12,7 @@ from lakelens.explorer.frame import list_crumbs
 from lakelens.explorer.listing import FROM, SORT, make_listing
 from lakelens.explorer.page import Listing, Page, Part, Redirect, Section
 from lakelens.explorer.place import BELOW, Place
-from lakelens.model.warehouse.catalog import Catalog, Folder, FoundTable, Outline
+from lakelens.model.warehouse.catalog import Catalog, FoundTable, Outline
 from lakelens.options import display
 from lakelens.views.card import cells, wording
 from lakelens.views.card.model import Card, Cell, Column, Grid, Note, Target
@@ -51,14 +51,18 @@ def make_warehouse(explorer: Explorer, place: Place) -> Page | Redirect:
     tables = explorer.outlines.read(catalog)
     outlines = [found.outline for found in tables]
     name = wording.name(catalog.root) or "warehouse"
+    sums = ((word, sum(outline.count_findings(word) for outline in outlines)) for word in _SEVERITIES[:2])
+    alert = ", ".join(wording.plural(number, word.upper()) for word, number in sums if number)
+    reads = [outline.reads for outline in outlines if outline.reads is not None]
+    looked = (
+        "Looked at: the listing and each table's newest metadata "
+        f"({wording.plural(sum(read.requests for read in reads), 'request')}, "
+        f"{wording.size(sum(read.bytes for read in reads))}). "
+        "Not looked at: manifests, data files; a metastore was not given."
+    )
+    body = (Note(looked, "mute"),)
     parts: list[Part] = [
-        Card(
-            name,
-            _count_formats(catalog),
-            wording.clean(catalog.root),
-            _count_alerts(outlines),
-            body=tuple(_list_looked(outlines)),
-        ),
+        Card(name, _count_formats(catalog), wording.clean(catalog.root), alert, body=body),
     ]
     if tables:
         source = TableSource([("/".join(explorer.name(found)), found) for found in tables])
@@ -143,6 +147,7 @@ def _show_table(name: str, outline: Outline) -> tuple[Cell, ...]:
     variant = wording.clean(outline.variant)
     kind = cells.join(title, Cell(f" {variant}", "small")) if variant else title
     is_known = outline.error is None
+    size = _NOT_COUNTED if outline.size_bytes is None else cells.size(outline.size_bytes)
     by = "newest file" if not outline.has_snapshots else wording.clean(outline.operation or "", 60)
     time = cells.moment(outline.committed_at) if outline.committed_at is not None else None
     is_listed = outline.has_snapshots or outline.files is not None
@@ -153,7 +158,7 @@ def _show_table(name: str, outline: Outline) -> tuple[Cell, ...]:
         replace(kind, key=f"{outline.title} {variant}"),
         _show_rows(outline),
         cells.number(outline.files) if outline.files is not None else _NOT_COUNTED if is_known else _UNKNOWN,
-        _show_size(outline),
+        size if is_known else _UNKNOWN,
         time or nothing,
         Cell(by, "small" if by else "", key=by or None),
         kept if is_known else _UNKNOWN,
@@ -172,20 +177,6 @@ def _show_rows(outline: Outline) -> Cell:
     return Cell(wording.live(rows), "" if rows.at_most else "mute", wording.stored(rows), key=key)
 
 
-def _show_size(outline: Outline) -> Cell:
-    if outline.error is not None:
-        return _UNKNOWN
-    return _NOT_COUNTED if outline.size_bytes is None else cells.size(outline.size_bytes)
-
-
-def _list_findings(outline: Outline) -> list[tuple[str, str]]:
-    """Severity and message of all that was found, the worst first; that it cannot be opened is an error."""
-    found = [(one.severity, one.message) for one in outline.findings]
-    if outline.error is not None:
-        found.insert(0, ("error", outline.error.reason))
-    return sorted(found, key=lambda one: _SEVERITIES.index(one[0]))
-
-
 def _rank_findings(outline: Outline) -> int:
     errors, warnings, notes = (outline.count_findings(severity) for severity in _SEVERITIES)
     return errors * 1_000_000 + warnings * 1_000 + notes
@@ -193,10 +184,12 @@ def _rank_findings(outline: Outline) -> int:
 
 def _show_findings(outline: Outline) -> Cell:
     """How many findings of the worst severity there are, and what the first of them says."""
-    found = _list_findings(outline)
+    found = [(finding.severity, finding.message) for finding in outline.findings]
+    if outline.error is not None:  # that it cannot be opened is an error
+        found.insert(0, ("error", outline.error.reason))
     if not found:
         return Cell("none found", "mute")
-    worst, message = found[0]
+    worst, message = min(found, key=lambda finding: _SEVERITIES.index(finding[0]))
     number = sum(severity == worst for severity, _ in found)
     is_bad = worst != "note"
     counted = Cell(wording.plural(number, worst.upper() if is_bad else worst), "warn" if is_bad else "mute")
@@ -235,38 +228,16 @@ def _count_formats(catalog: Catalog) -> str:
     return f"{wording.plural(len(catalog), 'table')}: {listed}{views}"
 
 
-def _count_alerts(outlines: Sequence[Outline]) -> str:
-    sums = ((word, sum(one.count_findings(word) for one in outlines)) for word in ("error", "warning"))
-    return ", ".join(wording.plural(number, word.upper()) for word, number in sums if number)
-
-
-def _list_looked(outlines: Sequence[Outline]) -> Iterator[Note]:
-    """What was looked at, and what was not."""
-    requests = sum(one.reads.requests for one in outlines if one.reads is not None)
-    size = sum(one.reads.bytes for one in outlines if one.reads is not None)
-    yield Note(
-        f"Looked at: the listing and each table's newest metadata ({wording.plural(requests, 'request')}, "
-        f"{wording.size(size)}). Not looked at: manifests, data files; a metastore was not given.",
-        "mute",
-    )
-
-
-def _describe_folder(catalog: Catalog, one: Folder) -> str:
-    inside = (
-        wording.plural(one.files, "file")
-        if one.files
-        else "not looked below"
-        if one.is_deepest
-        else "no file"
-    )
-    return f"{wording.clean(catalog.place(one.path), 80)}/ ({inside})"
-
-
 def _list_notes(catalog: Catalog, outlines: Sequence[Outline]) -> Iterator[Note]:
     """What else is below the root, and what a reader of the list has to know."""
     folders = catalog.empty_folders
     if folders:
-        shown = ", ".join(_describe_folder(catalog, one) for one in folders[:_MOST_FOLDERS])
+        named = []
+        for folder in folders[:_MOST_FOLDERS]:
+            inside = "not looked below" if folder.is_deepest else "no file"
+            inside = wording.plural(folder.files, "file") if folder.files else inside
+            named.append(f"{wording.clean(catalog.place(folder.path), 80)}/ ({inside})")
+        shown = ", ".join(named)
         more = f", … {len(folders) - _MOST_FOLDERS:,} more" if len(folders) > _MOST_FOLDERS else ""
         number = wording.plural(len(folders), "directory holds", "directories hold")
         yield Note(f"{number} no table: {shown}{more}.", "mute")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from heapq import heappop, heappush
 from pathlib import Path
@@ -132,7 +132,8 @@ class _Walk:
             self.pages[place], self.markup[place], self.links[place] = page, markup, links
             for link in sorted(links - seen, key=lambda one: (one.snapshot != place.snapshot, one.url)):
                 seen.add(link)
-                heappush(pending, (distance + 1 + _count_depth(link), len(seen), link))
+                far = 2 if link.page == _BYTES else 1  # bytes are many, and large
+                heappush(pending, (distance + far, len(seen), link))
 
     def _make(self, place: Place) -> Page | None:
         """A page as it is without a server; None where nothing is left of it, or it cannot be shown."""
@@ -142,8 +143,9 @@ class _Walk:
             return None
         if made.status == _NOT_THERE and place != self.start:
             return None
-        page = _strip(made)
-        return page if page.parts else None
+        # without what asks a server: forms, keys, and news of what came since
+        parts = tuple(_without_forms(part) for part in made.parts if not isinstance(part, Form))
+        return replace(made, parts=parts, news=None, keys=()) if parts else None
 
     def unpin(self, place: Place) -> Place:
         """The place at the newest snapshot, where the page says the same at any: it is one file then."""
@@ -197,11 +199,6 @@ class _Recorder:
         return name_file(place, self._start)
 
 
-def _count_depth(place: Place) -> int:
-    """How much further away a page is than its link says: bytes are many, and large."""
-    return int(place.page == _BYTES)
-
-
 def make_site(table: Table, *, most_pages: int = MOST_PAGES, most_bytes: int = MOST_BYTES) -> Site:
     """The pages of a table, for files of one folder.
 
@@ -232,19 +229,14 @@ def name_file(place: Place, start: Place | None) -> str:
     return f"{kind}-{hashlib.sha256(place.url.encode()).hexdigest()[:24]}.html"
 
 
-def _strip(page: Page) -> Page:
-    """A page without what asks a server: forms, keys, and news of what came since."""
-    parts = tuple(_without_forms(part) for part in page.parts if not isinstance(part, Form))
-    return replace(page, parts=parts, news=None, keys=())
-
-
 def _without_forms(part: Any) -> Any:
     changes: dict[str, Any] = {}
-    for name, held in _list_fields(part):
-        if isinstance(held, Form):
-            changes[name] = None
-        elif isinstance(held, tuple) and any(_is_ours(one) for one in held):
-            changes[name] = tuple(_without_forms(one) for one in held if not isinstance(one, Form))
+    for field in fields(part) if _is_ours(part) else ():
+        value = getattr(part, field.name)
+        if isinstance(value, Form):
+            changes[field.name] = None
+        elif isinstance(value, tuple) and any(map(_is_ours, value)):
+            changes[field.name] = tuple(_without_forms(item) for item in value if not isinstance(item, Form))
     return replace(part, **changes) if changes else part
 
 
@@ -252,11 +244,6 @@ def _write(page: Page, link: Callable[[Place], str]) -> str:
     """The markup of a page; what leads nowhere here is the text that it is, and is left out of the navigation."""
     navigation = tuple(one for one in page.navigation if one.place is not None and link(one.place))
     return _NOWHERE.sub(r"\1", render_page(replace(page, navigation=navigation), link=link, assets=ASSETS))
-
-
-def _list_fields(thing: Any) -> Iterator[tuple[str, Any]]:
-    if _is_ours(thing):
-        yield from ((field.name, getattr(thing, field.name)) for field in fields(thing))
 
 
 def _is_ours(thing: Any) -> bool:
