@@ -146,7 +146,13 @@ class Watch:
                 self._target, after
             )
             if self.trace.is_missing:
-                self.trace.near = _find_near(self._target)
+                target = self._target
+                if target.name is None:
+                    self.trace.near = tuple(find_near_paths(target.store, target.root or ""))
+                else:
+                    from lakelens.spark.local.catalog import find_near_names
+
+                    self.trace.near = tuple(find_near_names(target.spark, target.name))
             after.store.close()
         except Exception as second:
             if error is None:  # the block's own error matters more
@@ -314,20 +320,13 @@ def _capture_named(target: _Target, references: bool, earlier: _Moment | None) -
     facts = {**entry.facts, "metadata_location": entry.metadata_location}
     try:
         table = open_in_store(store, path, format=entry.format, name=entry.name, catalog=facts)
-        _add_state(
-            tables,
-            table,
-            entry.facts if table.traits.files_are_listed else _name_pointer(entry),
-            references,
-            notes,
-        )
+        known = entry.facts if table.traits.files_are_listed else {}
+        if not table.traits.files_are_listed and entry.metadata_location is not None:
+            known = {"metadata_location": entry.metadata_location}
+        _add_state(tables, table, known, references, notes)
     except LakeError as error:  # damaged, or its directory is still empty
         notes.append(str(error))
     return _Moment(store, _stamp(store), tables, entry, tuple(notes))
-
-
-def _name_pointer(entry: CatalogEntry) -> dict[str, object]:
-    return {} if entry.metadata_location is None else {"metadata_location": entry.metadata_location}
 
 
 def _find_warehouse(target: _Target) -> tuple[Store, str]:
@@ -359,15 +358,6 @@ def _is_nothing(target: _Target, moment: _Moment) -> bool:
     if target.root is None:
         return moment.entry is None
     return not moment.stamps and not moment.store.has_folder(target.root)
-
-
-def _find_near(target: _Target) -> tuple[str, ...]:
-    """The names nearest to a target at which nothing is: paths, or tables that the session knows."""
-    if target.name is None:
-        return tuple(find_near_paths(target.store, target.root or ""))
-    from lakelens.spark.local.catalog import find_near_names
-
-    return tuple(find_near_names(target.spark, target.name))
 
 
 def _fill(trace: Trace, before: _Moment, after: _Moment) -> None:

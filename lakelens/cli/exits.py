@@ -59,8 +59,9 @@ class Verbs(click.RichGroup):
         try:
             super().invoke(ctx)
             sys.stdout.flush()
-        except BrokenPipeError:
-            _close_output()
+        except BrokenPipeError:  # Python's last flush finds a place to write to
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(0)
         except KeyboardInterrupt as error:
             write_error(str(error) or "interrupted")  # a long reading says how far it was
             ctx.exit(INTERRUPTED)
@@ -141,9 +142,3 @@ def _format_misuse(error: click.ClickException) -> str:
     called = "lakelens" if ctx is None else ctx.command_path
     message = error.format_message().rstrip(".").replace("\n", " ")
     return f"{message}; try: {called} --help"
-
-
-def _close_output() -> None:
-    """Let Python's last flush find a place to write to."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(0)

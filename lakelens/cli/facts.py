@@ -7,8 +7,8 @@ from typing import Any
 
 from lakelens.analysis.diff.diff import Diff
 from lakelens.analysis.diff.documents import JsonChange
-from lakelens.analysis.timeline.timeline import Mark, Timeline
-from lakelens.analysis.trace import TableTrace, Trace
+from lakelens.analysis.timeline.timeline import Timeline
+from lakelens.analysis.trace import Trace
 from lakelens.model.facts.facts import FINDING, MANIFEST, MANIFEST_LIST, REF, SNAPSHOT, TABLE, list_facts
 from lakelens.model.fileset import FileSet
 from lakelens.model.manifest import Manifest, ManifestList
@@ -156,41 +156,41 @@ def _describe_files(files: FileSet) -> Iterator[Facts]:
 def describe_history(history: Timeline) -> Facts:
     """How a table came to be what it is."""
     listed = () if history.listing is None else history.listing.files
+    flows = [f"{sign}_{unit}" for unit in ("rows", "files", "bytes") for sign in ("added", "removed")]
+    marks = (
+        {
+            **pick(mark, "key", "parent", "lane", "operation", "kind"),
+            "amounts": pick(mark.amounts, *flows, "rows", "files", "size_bytes", "deleted"),
+            **pick(mark, "notes"),
+            "snapshot_id": mark.snapshot.id,
+            "committed_at": mark.snapshot.committed_at,
+        }
+        for mark in history.marks
+    )
     return {
         "lanes": [pick(lane, "name", "is_branch") for lane in history.lanes],
         "flags": [pick(flag, "name", "type", "key") for flag in history.flags],
         "gaps": [pick(gap, "before", "count") for gap in history.gaps],
         "rollbacks": [pick(rollback, "at", "start", "end", "undone") for rollback in history.rollbacks],
-        "marks": (_describe_mark(mark) for mark in history.marks),
+        "marks": marks,
         "written": ({"path": file.path, "modified": getattr(file, "modified", None)} for file in listed),
-    }
-
-
-def _describe_mark(mark: Mark) -> Facts:
-    flows = [f"{sign}_{unit}" for unit in ("rows", "files", "bytes") for sign in ("added", "removed")]
-    return {
-        **pick(mark, "key", "parent", "lane", "operation", "kind"),
-        "amounts": pick(mark.amounts, *flows, "rows", "files", "size_bytes", "deleted"),
-        **pick(mark, "notes"),
-        "snapshot_id": mark.snapshot.id,
-        "committed_at": mark.snapshot.committed_at,
     }
 
 
 def describe_trace(trace: Trace) -> Facts:
     """What a command did to storage."""
     names = (*_STORED, "state", "reason", "previous_size_bytes")
+    tables = [
+        {
+            **pick(table, "name", "format", "location", "kind", "gone"),
+            "snapshots": [describe_snapshot(commit.snapshot) for commit in table.snapshots],
+            "schema": [pick(change, *_CHANGE) for change in table.schema],
+            "document": [_describe_place(change) for change in table.document],
+        }
+        for table in trace.tables
+    ]
     return {
         **pick(trace, "root", "untouched_files", "notes"),
-        "tables": [_describe_table_trace(table) for table in trace.tables],
+        "tables": tables,
         "files": (pick(file, *names) for file in trace.files),
-    }
-
-
-def _describe_table_trace(table: TableTrace) -> Facts:
-    return {
-        **pick(table, "name", "format", "location", "kind", "gone"),
-        "snapshots": [describe_snapshot(commit.snapshot) for commit in table.snapshots],
-        "schema": [pick(change, *_CHANGE) for change in table.schema],
-        "document": [_describe_place(change) for change in table.document],
     }

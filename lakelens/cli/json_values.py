@@ -31,7 +31,9 @@ def make_plain(value: Any) -> Any:
     if isinstance(value, str):
         return str(value)
     if isinstance(value, float):
-        return float(value) if math.isfinite(value) else _name_float(value)
+        if math.isfinite(value):
+            return float(value)
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, bytes | bytearray | memoryview):
         return bytes(value).hex()
     if isinstance(value, Decimal):
@@ -39,7 +41,9 @@ def make_plain(value: Any) -> Any:
     if isinstance(value, datetime):
         return format_time(value)
     if isinstance(value, Mapping):
-        return _make_object(value)
+        if all(isinstance(key, str) for key in value):
+            return {str(key): make_plain(item) for key, item in value.items()}
+        return [[make_plain(key), make_plain(item)] for key, item in value.items()]
     if isinstance(value, Sequence | set | frozenset):
         return [make_plain(item) for item in value]
     if is_dataclass(value) and not isinstance(value, type):
@@ -80,13 +84,3 @@ def _write_array(items: Iterator[Any]) -> Iterator[str]:
         yield f"{',' if filled else ''}\n{json.dumps(make_plain(item))}"
         filled = True
     yield "\n]" if filled else "]"
-
-
-def _make_object(value: Mapping[Any, Any]) -> Any:
-    if all(isinstance(key, str) for key in value):
-        return {str(key): make_plain(held) for key, held in value.items()}
-    return [[make_plain(key), make_plain(held)] for key, held in value.items()]
-
-
-def _name_float(value: float) -> str:
-    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"

@@ -48,6 +48,17 @@ def _describe(found: Map) -> dict[str, Any]:
     from lakelens.cli.facts import pick
     from lakelens.model.facts.facts import TABLE, list_facts
 
+    bucket = None
+    if found.bucket is not None:
+        levels = [
+            {
+                "level": level.name,
+                "rows": level.rows,
+                "runs": [pick(run, "name", "state", "rows") for run in level.runs],
+            }
+            for level in found.bucket.levels
+        ]
+        bucket = {"name": found.bucket.name, "levels": levels}
     return {
         "table": list_facts(TABLE, found.table),
         "snapshot": None if found.snapshot is None else found.snapshot.id,
@@ -60,26 +71,12 @@ def _describe(found: Map) -> dict[str, Any]:
             }
             for tier in found.tiers
         ],
-        "bucket": None if found.bucket is None else _describe_bucket(found.bucket),
+        "bucket": bucket,
         "tree": [pick(branch, "name", "state", "depth", "count", "words") for branch in found.tree],
         "new_files": dict(found.chart.counted_new),
         "live_rows": None if found.live_rows is None else found.live_rows.count,
         "total": found.total,
     }
-
-
-def _describe_bucket(bucket: Any) -> dict[str, Any]:
-    from lakelens.cli.facts import pick
-
-    levels = [
-        {
-            "level": level.name,
-            "rows": level.rows,
-            "runs": [pick(run, "name", "state", "rows") for run in level.runs],
-        }
-        for level in bucket.levels
-    ]
-    return {"name": bucket.name, "levels": levels}
 
 
 @click.command(epilog="lakelens lifetimes  ·  lakelens lifetimes paimon --json")

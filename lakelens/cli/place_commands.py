@@ -26,7 +26,7 @@ from lakelens.errors import LakeError
 _STANDARD_ERROR = 2
 
 if TYPE_CHECKING:
-    from lakelens.analysis.trace import Trace
+    pass
 
 
 @click.command(epilog="lakelens find warehouse  ·  lakelens find s3://bucket/warehouse --depth 2 --json")
@@ -134,7 +134,12 @@ def watch(
     with ll.watch(path, storage_options=dict(storage) or None) as change:
         status = _run(command)
     with output:
-        _write_trace(change, command, status, detail, output)
+        if output.as_json:
+            from lakelens.cli.facts import describe_trace
+
+            output.write_json({"command": command, "status": status, **describe_trace(change)})
+        else:
+            output.show_view(change, detail)
     if status:
         write_error(f"{command[0]}: ended with status {status}; try: what it says above")
         sys.exit(status if status > 0 else 128 - status)
@@ -145,12 +150,3 @@ def _run(command: tuple[str, ...]) -> int:
         return subprocess.run(command, stdout=_STANDARD_ERROR, check=False).returncode
     except (FileNotFoundError, PermissionError) as error:
         raise LakeError(f"cannot run {command[0]!r}: {error.strerror}", hint="a command after --") from None
-
-
-def _write_trace(change: Trace, command: tuple[str, ...], status: int, detail: int, output: Output) -> None:
-    if output.as_json:
-        from lakelens.cli.facts import describe_trace
-
-        output.write_json({"command": command, "status": status, **describe_trace(change)})
-    else:
-        output.show_view(change, detail)

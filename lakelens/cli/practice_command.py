@@ -59,10 +59,12 @@ def exercise(
     """
     from lakelens.practice.course import exercise as find
 
-    if subject is None:
-        _list_all(output)
-    else:
+    if subject is not None:
         _answer(find(subject, n), answer, has_hint, has_solution, output)
+    elif output.as_json:
+        output.write_json({"exercises": [_describe(one) for one in find()]})
+    else:
+        output.show_view(find(), 1)
 
 
 @click.command(epilog="lakelens quiz  ·  lakelens quiz 1 2 --check 'only on main'")
@@ -89,15 +91,6 @@ def quiz(part: int, n: int | None, answer: str | None, output: Output) -> None:
         output.write_json({"part": found.part, "title": found.title, "questions": questions})
     else:
         output.show_view(found, 1)
-
-
-def _list_all(output: Output) -> None:
-    from lakelens.practice.course import exercise as find
-
-    if output.as_json:
-        output.write_json({"exercises": [_describe(one) for one in find()]})
-    else:
-        output.show_view(find(), 1)
 
 
 def _answer(found: Exercise, answer: str | None, has_hint: bool, has_solution: bool, output: Output) -> None:

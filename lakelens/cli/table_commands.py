@@ -122,7 +122,12 @@ def refs(table: Table, output: Output) -> None:
 @output_options
 def findings(table: Table, output: Output) -> None:
     """Read every snapshot, manifest list and manifest, and list what is wrong or odd. Errors end with status 1."""
-    _walk(table, output)
+    states: list[Snapshot | None] = [*table.snapshots] or [table.current]
+    for snapshot in states:
+        if snapshot is None:
+            continue
+        for read in _PARTS:  # what is damaged becomes a finding, or a problem of the answer
+            note_problem(output, lambda: read(snapshot))  # noqa: B023 - called at once
     if output.as_json:
         output.write_answer(table)
     else:
@@ -137,16 +142,6 @@ _PARTS: tuple[Callable[[Snapshot], object], ...] = (
     lambda snapshot: snapshot.statistics,
     lambda snapshot: len(snapshot.files),
 )
-
-
-def _walk(table: Table, output: Output) -> None:
-    """Read all metadata; what is damaged becomes a finding, or a problem of the answer."""
-    states: list[Snapshot | None] = [*table.snapshots] or [table.current]
-    for snapshot in states:
-        if snapshot is None:
-            continue
-        for read in _PARTS:
-            note_problem(output, lambda: read(snapshot))  # noqa: B023 - called at once
 
 
 @click.command(epilog="lakelens tree sample:paimon  ·  lakelens tree sample:iceberg | grep manifest")

@@ -52,7 +52,10 @@ class Application:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request: no router looks at it before the rules do."""
         if scope["type"] == "lifespan":
-            await self._live(receive, send)
+            while (await receive())["type"] == "lifespan.startup":
+                await send({"type": "lifespan.startup.complete"})
+            self.workers.stop()
+            await send({"type": "lifespan.shutdown.complete"})
             return
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
@@ -64,13 +67,6 @@ class Application:
             self._log(request, error)
             response = Response("an error of lakelens: see its log", 500, self._headers, "text/plain")
         await response(scope, receive, send)
-
-    async def _live(self, receive: Receive, send: Send) -> None:
-        """Start and stop with the server."""
-        while (await receive())["type"] == "lifespan.startup":
-            await send({"type": "lifespan.startup.complete"})
-        self.workers.stop()
-        await send({"type": "lifespan.shutdown.complete"})
 
     async def _respond(self, request: Request) -> Response:
         asked = self._find_path(request)

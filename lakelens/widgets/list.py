@@ -11,7 +11,7 @@ from lakelens.errors import LakeError
 from lakelens.model.collections import Items, Rows
 from lakelens.model.fileset import FileSet
 from lakelens.options import display
-from lakelens.views.card.model import Bar, Cell, Column
+from lakelens.views.card.model import Bar, Cell
 from lakelens.views.card.wording import clean, count, format_failure, plural, split_ids
 from lakelens.views.listing import Source, make_source
 from lakelens.views.render.html import common_style, render_card
@@ -129,17 +129,16 @@ class ListWidget(StillWidget):
         text = self.filter.strip()
         self._trouble = dict.fromkeys(self._trouble, "")
         try:
-            kept = self._source.filter(text) if text else self._source.natural
+            natural = self._source.natural
+            kept = self._source.filter(text) if text else natural
         except LakeError as error:
             self._trouble = locate(text, error)
         else:
-            self._kept = kept if kept is self._source.natural else self._keep_order(kept)
+            if kept is not natural:
+                kept = sorted(kept, reverse=len(natural) > 1 and natural[0] > natural[-1])
+            self._kept = kept
             self._sort()
         self._turn(0)
-
-    def _keep_order(self, kept: Sequence[int]) -> Sequence[int]:
-        natural = self._source.natural
-        return sorted(kept, reverse=len(natural) > 1 and natural[0] > natural[-1])
 
     def _follow_order(self, _: Any) -> None:
         self._sort()
@@ -170,9 +169,11 @@ class ListWidget(StillWidget):
         shown = list(self._sorted[self.start : self.start + self.page_size])
         page = self._source.draw(shown)
         if shown:  # where a filter leaves nothing, the titles stay
-            self._titles = [
-                _write_column(name, column) for name, column in zip(page.names, page.columns, strict=True)
-            ]
+            self._titles = []
+            for name, column in zip(page.names, page.columns, strict=True):
+                kind = "number" if column.is_number else "short" if column.is_short else ""
+                title = {"key": name, "name": column.name, "kind": kind, "title": column.title}
+                self._titles.append(title)
         last = self.start + len(shown)
         said = f"{count(self.start + 1)} to {count(last)} of {count(found)}" if shown else "none"
         rest = (
@@ -229,11 +230,6 @@ def locate(text: str, error: LakeError) -> dict[str, str]:
     message = error.message.replace(f": {text!r}", "") if wrong else error.message
     hint = f"; {error.hint}" if error.hint else ""
     return {"words": clean(f"{message}{hint}", 600), "before": before, "wrong": wrong, "after": after}
-
-
-def _write_column(name: str, column: Column) -> dict[str, Any]:
-    kind = "number" if column.is_number else "short" if column.is_short else ""
-    return {"key": name, "name": column.name, "kind": kind, "title": column.title}
 
 
 def write_cell(cell: Cell) -> dict[str, Any]:

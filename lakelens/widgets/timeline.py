@@ -231,10 +231,9 @@ class TimelineWidget(StillWidget):
     def _name_key(self, wanted: Any) -> str:
         """The key of what stands for a snapshot. Raises `TraitError` with the nearest names where nothing does."""
         timeline = self._timeline
+        heads = {mark.lane: mark.key for mark in timeline.marks}  # the newest snapshot on each lane
         names = {
-            lane.name: key
-            for lane, key in zip(timeline.lanes, _list_heads(timeline), strict=True)
-            if lane.is_branch
+            lane.name: heads.get(number, "") for number, lane in enumerate(timeline.lanes) if lane.is_branch
         }
         names |= {flag.name: flag.key for flag in timeline.flags if flag.key is not None}
         found: str | None = None
@@ -311,31 +310,21 @@ class TimelineWidget(StillWidget):
         choice |= {"from": spots[0], "to": spots[-1], "code": format_code(self._timeline, marks)}
         choice |= {"more": "I: five facts" if self._is_whole else "I: all that is known"}
         try:
-            return choice | (
-                self._describe_one(marks[0]) if len(marks) == 1 else self._describe_two(marks, spots)
-            )
+            card: Any
+            if len(marks) == 1:
+                (mark,) = marks
+                card = mark.snapshot if self._is_whole else present_mark(self._timeline, mark)
+                words = describe_mark(self._timeline, mark)
+                return {**choice, "noun": clean(mark.operation, 40), "words": words, "html": _render(card)}
+            path = find_path(self._timeline, marks[0].key, marks[1].key)
+            card = self.diff if self._is_whole else present_range(marks[0].snapshot, marks[1].snapshot)
+            words = describe_choice(self._timeline, marks, path)
+            dim = list_dimmed(self._layout, path, spots)
+            return {**choice, "noun": "Diff", "words": words, "html": _render(card), "dim": dim}
         except Exception as error:  # the reader sees why, and can go on
             if display.strict_views:
                 raise
             return choice | {"words": format_failure(self._timeline, error)}
-
-    def _describe_one(self, mark: Mark) -> dict[str, Any]:
-        card = mark.snapshot if self._is_whole else present_mark(self._timeline, mark)
-        return {
-            "noun": clean(mark.operation, 40),
-            "words": describe_mark(self._timeline, mark),
-            "html": _render(card),
-        }
-
-    def _describe_two(self, marks: list[Mark], spots: list[int]) -> dict[str, Any]:
-        path = find_path(self._timeline, marks[0].key, marks[1].key)
-        card = self.diff if self._is_whole else present_range(marks[0].snapshot, marks[1].snapshot)
-        return {
-            "noun": "Diff",
-            "words": describe_choice(self._timeline, marks, path),
-            "html": _render(card),
-            "dim": list_dimmed(self._layout, path, spots),
-        }
 
     def _render_still(self) -> str:
         return render_card(self._timeline, 1)
@@ -357,12 +346,6 @@ def _find_spots(layout: Layout, keys: Sequence[str]) -> list[int]:
 def _render(thing: Any) -> str:
     """The card of an object, or one that is made already."""
     return draw(thing, 1, style=False) if isinstance(thing, Card) else render_card(thing, style=False)
-
-
-def _list_heads(timeline: Timeline) -> list[str]:
-    """The key of the newest snapshot on each lane."""
-    heads = {mark.lane: mark.key for mark in timeline.marks}
-    return [heads.get(lane, "") for lane in range(len(timeline.lanes))]
 
 
 def _find_key(timeline: Timeline, snapshot: Snapshot) -> str | None:
