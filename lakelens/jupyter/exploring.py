@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from lakelens.display import Named
-from lakelens.jupyter.jupyter_server import NAME, JupyterServer, find_jupyter_server
-from lakelens.jupyter.local_server import LocalServer, serve_locally
+from lakelens.jupyter.servers import NAME, JupyterServer, LocalServer, find_jupyter_server, serve_locally
 
 if TYPE_CHECKING:
     from lakelens.model.table import Table

@@ -18,8 +18,8 @@ import pytest
 
 import lakelens as ll
 from lakelens.errors import Missing
-from lakelens.jupyter import exploring, jupyter_server, local_server
-from lakelens.jupyter.jupyter_server import JupyterServer
+from lakelens.jupyter import exploring, servers
+from lakelens.jupyter.servers import JupyterServer
 
 NO_PROXY = build_opener(ProxyHandler({}))
 
@@ -27,10 +27,10 @@ NO_PROXY = build_opener(ProxyHandler({}))
 @pytest.fixture(autouse=True)
 def no_server_is_left() -> Iterator[None]:
     """Each test begins and ends without a server, and not in a kernel."""
-    jupyter_server.find_jupyter_server.cache_clear()
+    servers.find_jupyter_server.cache_clear()
     yield
-    local_server.stop_all()
-    jupyter_server.find_jupyter_server.cache_clear()
+    servers.stop_all()
+    servers.find_jupyter_server.cache_clear()
 
 
 def ask(url: str) -> tuple[int, Any, str]:
@@ -164,7 +164,7 @@ def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[type[As
 
 
 def test_the_server_of_a_kernel_is_found(running: type[Asked], tmp_path: Path) -> None:
-    assert jupyter_server.find_jupyter_server() == JupyterServer("/user/ada/", str(tmp_path), True, True)
+    assert servers.find_jupyter_server() == JupyterServer("/user/ada/", str(tmp_path), True, True)
     (tmp_path / "wh").mkdir()
     folder = ll.sample()["iceberg"].unpack(tmp_path / "wh")
     table = ll.open(folder)
@@ -179,28 +179,28 @@ def test_the_server_of_a_kernel_is_found(running: type[Asked], tmp_path: Path) -
 
 def test_a_server_without_the_explorer_or_without_a_proxy(running: type[Asked], tmp_path: Path) -> None:
     running.names = ("rstudio",)
-    assert jupyter_server.find_jupyter_server() == JupyterServer("/user/ada/", str(tmp_path), True, False)
-    jupyter_server.find_jupyter_server.cache_clear()
+    assert servers.find_jupyter_server() == JupyterServer("/user/ada/", str(tmp_path), True, False)
+    servers.find_jupyter_server.cache_clear()
     running.status = 404
-    assert jupyter_server.find_jupyter_server() == JupyterServer("/user/ada/", str(tmp_path), False, False)
+    assert servers.find_jupyter_server() == JupyterServer("/user/ada/", str(tmp_path), False, False)
     assert repr(ll.explore(ll.sample("hive").location)).startswith("http://127.0.0.1:")
-    jupyter_server.find_jupyter_server.cache_clear()
+    servers.find_jupyter_server.cache_clear()
     os.environ["JPY_PARENT_PID"] = "12"
-    assert jupyter_server.find_jupyter_server() is None
+    assert servers.find_jupyter_server() is None
 
 
 def test_the_proxy_starts_the_command_line_on_a_private_socket(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from lakelens.jupyter import jupyter_server
+    from lakelens.jupyter import servers
 
-    monkeypatch.setattr(jupyter_server, "find_root", lambda: "/home/{ada}")
-    command = jupyter_server.make_command("/tmp/x/socket", 0)
+    monkeypatch.setattr(servers, "find_root", lambda: "/home/{ada}")
+    command = servers.make_command("/tmp/x/socket", 0)
     assert [part.format() for part in command][3:] == (
         ["serve", "/home/{ada}", "--proxied", "--no-browser", "--unix-socket", "/tmp/x/socket"]
     )
     monkeypatch.delattr("socket.AF_UNIX")
-    at_port = jupyter_server.describe_server()
+    at_port = servers.describe_server()
     token = at_port["environment"]["LAKELENS_TOKEN"]
     assert len(token) >= 20 and at_port["request_headers_override"] == {"x-lakelens-token": token}
-    assert "unix_socket" not in at_port and jupyter_server.make_command("", 8123)[-2:] == ["--port", "8123"]
+    assert "unix_socket" not in at_port and servers.make_command("", 8123)[-2:] == ["--port", "8123"]
