@@ -302,7 +302,7 @@ def _ask_metastore(spark: Any, table: Table, asked: int) -> Mapping[str, object]
 
 
 def _capture_named(target: _Target, references: bool, earlier: _Moment | None) -> _Moment:
-    """A table by name. One that does not exist yet may appear anywhere below its catalog's warehouse."""
+    """Capture a table by name. One that does not exist yet may appear anywhere below its catalog's warehouse."""
     from lakelens.spark.local.catalog import locate
 
     assert target.name is not None

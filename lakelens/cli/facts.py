@@ -154,7 +154,7 @@ def _describe_files(files: FileSet) -> Iterator[Facts]:
 
 
 def describe_history(history: Timeline) -> Facts:
-    """How a table came to be what it is."""
+    """Describe how a table came to be what it is."""
     listed = () if history.listing is None else history.listing.files
     flows = [f"{sign}_{unit}" for unit in ("rows", "files", "bytes") for sign in ("added", "removed")]
     marks = (
@@ -178,7 +178,7 @@ def describe_history(history: Timeline) -> Facts:
 
 
 def describe_trace(trace: Trace) -> Facts:
-    """What a command did to storage."""
+    """Describe what a command did to storage."""
     names = (*_STORED, "state", "reason", "previous_size_bytes")
     tables = [
         {

@@ -69,7 +69,7 @@ class Condition:
 
     @classmethod
     def parse(cls, text: str) -> Condition:
-        """A condition from the command line. Raises ValueError."""
+        """Parse a condition of the command line. Raises ValueError."""
         matched = _CONDITION.fullmatch(text)
         if matched is None:
             raise ValueError(
@@ -78,7 +78,7 @@ class Condition:
         return cls(matched["name"].strip(), matched["sign"], matched["wanted"].strip())
 
     def holds(self, row: Row) -> bool:
-        """Whether a row satisfies it: numbers are compared as numbers, all else as text; null satisfies only `= null`."""
+        """Say whether a row satisfies it: numbers compare as numbers, all else as text; null satisfies only `= null`."""
         held = row[self.name]
         if held is None:
             return self.sign == "=" and self.wanted == "null"
@@ -94,7 +94,7 @@ class Condition:
 
 
 def parse_conditions(ctx: click.Context, param: click.Parameter, value: Sequence[str]) -> list[Condition]:
-    """`--where` of the command line."""
+    """Parse `--where` of the command line."""
     try:
         return [Condition.parse(text) for text in value]
     except ValueError as error:
@@ -102,7 +102,7 @@ def parse_conditions(ctx: click.Context, param: click.Parameter, value: Sequence
 
 
 def find_columns(snapshot: Snapshot | None, files: FileSet) -> FileColumns:
-    """The columns that a snapshot's files have: of many files by the plan to read them, which opens no manifest."""
+    """Find the columns that a snapshot's files have: of many files by the plan to read them, which opens no manifest."""
     from lakelens.model.scan.scan_to_arrow import is_worthwhile
 
     try:
@@ -119,7 +119,7 @@ def read_rows(
     conditions: Sequence[Condition],
     limit: int | None,
 ) -> Iterator[Row]:
-    """The rows that satisfy all conditions, with the columns wanted; the values are exact, see `list_values`.
+    """Read the rows that satisfy all conditions, with the columns wanted; the values are exact, see `list_values`.
 
     Raises `LakeError` for a name that there is not; the nearest ones are in it.
     """
@@ -156,14 +156,14 @@ def _filter_rows(
 
 
 def list_rows(batch: pa.RecordBatch) -> Iterator[Row]:
-    """The rows of a batch as plain data."""
+    """List the rows of a batch as plain data."""
     lists = [list_values(batch.column(index)) for index in range(batch.num_columns)]
     for values in zip(*lists, strict=True):
         yield dict(zip(batch.schema.names, values, strict=True))
 
 
 def list_values(array: pa.Array) -> list[Any]:
-    """The values of an array, exactly: dates, times and decimals as text, also those that Python has no type for.
+    """List the values of an array, exactly: dates, times and decimals as text, also those that Python has no type for.
 
     >>> import pyarrow as pa
     >>> list_values(pa.array([3_000_000], pa.date32())), list_values(pa.array([1], pa.timestamp("ns", "UTC")))

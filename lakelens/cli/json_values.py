@@ -21,7 +21,7 @@ from typing import Any
 
 
 def make_plain(value: Any) -> Any:
-    """A value of the types that JSON has.
+    """Make a value one of the types that JSON has.
 
     >>> make_plain({"a": b"\\x01", "b": Decimal("12.50"), "c": float("nan"), "d": 2**63})
     {'a': '01', 'b': '12.50', 'c': 'NaN', 'd': 9223372036854775808}

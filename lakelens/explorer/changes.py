@@ -33,7 +33,7 @@ def list_statements(visit: Visit, most: int) -> tuple[list[Statement], int]:
 
 
 def grid_statements(statements: Sequence[Statement], place: Place) -> Grid:
-    """What each statement changed: rows that went and came about one zero line, files, bytes, and how."""
+    """Show what each statement changed: rows that went and came about one zero line, files, bytes, and how."""
     bars = cells.bars(
         [(statement.rows_gone[0], statement.changes.added_rows or 0) for statement in statements]
     )

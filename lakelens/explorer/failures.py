@@ -26,7 +26,7 @@ _STATUS: tuple[tuple[type[LakeError], int], ...] = (
 
 
 def make_failure(place: Place, error: LakeError) -> Page:
-    """The page of an error: its card, and the ways back."""
+    """Make the page of an error: its card, and the ways back."""
     status = next((number for kind, number in _STATUS if isinstance(error, kind)), 500)
     ways = [Link("all tables", Place())]
     if place.table is not None and place.snapshot:  # else it is the newest state that failed
@@ -44,7 +44,7 @@ def make_failure(place: Place, error: LakeError) -> Page:
 
 
 def make_gone(place: Place, table: Table, newest: str) -> Page:
-    """The page of a snapshot that is no longer kept, or never was."""
+    """Make the page of a snapshot that is no longer kept, or never was."""
     kept = table.outline_history(1)
     first = kept.first
     expected = (

@@ -84,7 +84,7 @@ def name_page(name: str) -> str:
 
 
 def _list_pages(visit: Visit) -> Iterator[Link]:
-    """The pages of a table, each with its answer, in three groups: what it is, its bytes, its care."""
+    """List the pages of a table, each with its answer, in three groups: what it is, its bytes, its care."""
     table, snapshot, here = visit.table, visit.snapshot, visit.place
     has_snapshots = table.traits.has_snapshots
     state: Table | Snapshot = table if snapshot is None or snapshot.id is None else snapshot

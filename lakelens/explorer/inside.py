@@ -38,7 +38,7 @@ class Inside:
         return tuple(place.split("/")) if _is_plain(place) else None
 
     def leads(self, recorded: str) -> bool:
-        """Whether a page may be asked for what the metadata calls this; nothing is read to know it.
+        """Say whether a page may be asked for what the metadata calls this; nothing is read to know it.
 
         Not for a path that climbs, nor for one that is recorded elsewhere and is not below the root today.
         """

@@ -81,7 +81,7 @@ def locate(explorer: Explorer, path: str) -> Place:
 
 
 def _locate_in_table(explorer: Explorer, overview: Place, inner: str) -> Place:
-    """A directory of a table leads to its overview, a file to its page."""
+    """Lead from a directory of a table to its overview, from a file to its page."""
     assert overview.table is not None
     if not inner:
         return overview

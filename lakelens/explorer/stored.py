@@ -137,7 +137,7 @@ class Stored:
         return self.table.storage.explain_file(path), None
 
     def _find_thing(self, path: str) -> Any:
-        """What the metadata names by a path: of the pinned snapshot, then of all; None for another file."""
+        """Find what the metadata names by a path: in the pinned snapshot, then in all; None for another file."""
         if path == self.table.metadata_path:
             return None  # it says itself what it is
         for snapshot in (self.snapshot,) if self.snapshot is not None else ():

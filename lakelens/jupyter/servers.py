@@ -47,7 +47,7 @@ _START_PATIENCE = 10.0  # seconds for a start and for a stop
 
 
 def describe_server() -> dict[str, Any]:
-    """The server as jupyter-server-proxy's entry point wants it.
+    """Describe the server as jupyter-server-proxy's entry point wants it.
 
     >>> found = describe_server()
     >>> found["command"].__name__, found["unix_socket"], found["new_browser_tab"]
@@ -70,7 +70,7 @@ def describe_server() -> dict[str, Any]:
 
 
 def make_command(unix_socket: str, port: int) -> list[str]:
-    """The command that serves the files which Jupyter shows; called in Jupyter's own process."""
+    """Make the command that serves the files which Jupyter shows; called in Jupyter's own process."""
     place = ["--unix-socket", unix_socket] if unix_socket else ["--port", str(port)]
     command = [
         sys.executable,
@@ -88,7 +88,7 @@ def make_command(unix_socket: str, port: int) -> list[str]:
 
 
 def find_root() -> str:
-    """The directory that the file browser of this Jupyter server shows."""
+    """Find the directory that the file browser of this Jupyter server shows."""
     from jupyter_server.serverapp import ServerApp
 
     if ServerApp.initialized():
@@ -131,7 +131,7 @@ class JupyterServer:
 
 @cache
 def find_jupyter_server() -> JupyterServer | None:
-    """The server of this kernel; None outside of a kernel, and for a kernel that something else started."""
+    """Find the server of this kernel; None outside of a kernel, and for a kernel that something else started."""
     if "ipykernel" not in sys.modules:
         return None
     known = _read_running(os.environ.get("JPY_PARENT_PID") or str(os.getppid()))
@@ -143,7 +143,7 @@ def find_jupyter_server() -> JupyterServer | None:
 
 
 def _read_running(process: str) -> dict[str, Any] | None:
-    """What a running server keeps about itself for its user, by its process."""
+    """Read what a running server keeps about itself for its user, by its process."""
     try:
         from jupyter_core.paths import jupyter_runtime_dir
 
@@ -155,7 +155,7 @@ def _read_running(process: str) -> dict[str, Any] | None:
 
 
 def _ask_proxy(known: Mapping[str, Any]) -> tuple[bool, bool]:
-    """Whether a server is a proxy, and for the explorer too; where it does not answer, what is installed here."""
+    """Ask whether a server is a proxy, and for the explorer too; where it does not answer, see what is installed here."""
     from urllib.error import HTTPError
     from urllib.request import ProxyHandler, Request, build_opener
 
@@ -218,7 +218,7 @@ class LocalServer:
 
 
 def guard(app: App, token: str) -> App:
-    """An app below a path that only who was given it knows; what is asked elsewhere is not there."""
+    """Put an app below a path that only who was given it knows; what is asked elsewhere is not there."""
 
     async def guarded(scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -239,7 +239,7 @@ def guard(app: App, token: str) -> App:
 
 
 def _allow_frames(send: Send) -> Send:
-    """Pages that a notebook of any origin may show in a frame: only who has the token can name one."""
+    """Let a notebook of any origin show the pages in a frame: only who has the token can name one."""
 
     async def allow(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -263,7 +263,7 @@ _LOCK = Lock()
 
 
 def serve_locally(key: Hashable, make: Callable[[], Explorer]) -> LocalServer:
-    """The server of a root, which is started once; `make` gives its explorer. Stopped when Python ends."""
+    """Start the server of a root, once; `make` gives its explorer. It is stopped when Python ends."""
     with _LOCK:
         running = _SERVERS.get(key)
         if running is None or not running.is_running:
@@ -272,7 +272,7 @@ def serve_locally(key: Hashable, make: Callable[[], Explorer]) -> LocalServer:
 
 
 def make_app(explorer: Explorer) -> App:
-    """The explorer over HTTP. Raises `Unsupported` where it cannot be served."""
+    """Make the explorer an app over HTTP. Raises `Unsupported` where it cannot be served."""
     try:
         import uvicorn  # noqa: F401
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def present(thing: Any, detail: int = 1) -> Card:
-    """The view-model of an object; what an answer about a table took from elsewhere, or could not have, is on it."""
+    """Make the card of an object; what an answer about a table took from elsewhere, or could not have, is on it."""
     card = describe(thing, detail)
     table = getattr(thing, "table", None)
     module = sys.modules.get("lakelens.analysis.check.check")  # before it is loaded there is no check

@@ -125,7 +125,7 @@ class ListWidget(StillWidget):
         return wanted
 
     def _follow_filter(self, _: Any) -> None:
-        """A filter that cannot be understood leaves the rows as they are."""
+        """Filter the rows; a filter that cannot be understood leaves them as they are."""
         text = self.filter.strip()
         self._trouble = dict.fromkeys(self._trouble, "")
         try:

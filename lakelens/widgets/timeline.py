@@ -229,7 +229,7 @@ class TimelineWidget(StillWidget):
         return None if index is None else self._timeline.marks[index]
 
     def _name_key(self, wanted: Any) -> str:
-        """The key of what stands for a snapshot. Raises `TraitError` with the nearest names where nothing does."""
+        """Find the key of what stands for a snapshot. Raises `TraitError` with the nearest names where nothing does."""
         timeline = self._timeline
         heads = {mark.lane: mark.key for mark in timeline.marks}  # the newest snapshot on each lane
         names = {
@@ -297,7 +297,7 @@ class TimelineWidget(StillWidget):
                 self._lay_out()
 
     def _describe_choice(self) -> dict[str, Any]:
-        """What is said of the choice: words, facts or the card, the code that goes on from it."""
+        """Describe the choice: words, facts or the card, the code that goes on from it."""
         chosen = [key for key in (self.selected, *self.range) if key]
         choice: dict[str, Any] = {"of": chosen, "from": -1, "to": -1, "noun": "", "words": _HINT}
         choice |= {"html": "", "more": "", "code": "", "dim": []}

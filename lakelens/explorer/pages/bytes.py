@@ -239,7 +239,7 @@ def _name(span: Span) -> str:
 
 
 def _make_encoded(visit: Visit) -> Page:
-    """The record of an entry, or one encoded value of it, with the others beside it."""
+    """Show the record of an entry, or one encoded value of it, with the others beside it."""
     stored, place = Stored(visit), visit.place
     manifest, number, entry = stored.ask_entry()
     stored.inside.check(manifest.path)

@@ -36,7 +36,7 @@ _LISTS: dict[str, tuple[str, Callable[[Diff], Any]]] = {
 
 @page("diff")
 def make_diff(visit: Visit) -> Page:
-    """The diff of two snapshots, both of which can be chosen; its lists in pages."""
+    """Show the diff of two snapshots, both of which can be chosen; its lists in pages."""
     if not visit.table.traits.has_snapshots:
         words = "This table keeps no snapshots: there are no two states to compare."
         return Page(visit.place, "Diff", [Card("Diff", words)])

@@ -47,7 +47,7 @@ def make_index(visit: Visit) -> Page:
 
 
 def _list_vectors(place: Place, file: Any) -> Listing:
-    """The vectors in an index file, each leading to its bytes and to its data file."""
+    """List the vectors in an index file, each leading to its bytes and to its data file."""
     ranges = list(file.ranges)
     rows = [
         (

@@ -51,7 +51,7 @@ def count_deleted(stored: Stored, entry: Entry) -> Cell | None:
 def show_chosen(
     visit: Visit, manifest: Manifest, number: int, count: int
 ) -> tuple[tuple[Part, ...], tuple[tuple[str, Link], ...]]:
-    """What is said of the chosen entry: its links first, then its figures, then its bounds; and the keys of its links."""
+    """Show the chosen entry: its links first, then its figures, then its bounds; and the keys of its links."""
     place = visit.place
     try:
         entry = read_entry(manifest, number)

@@ -36,7 +36,7 @@ def target_file(file: DataFile) -> Target:
 
 @page("files")
 def make_files(visit: Visit) -> Page:
-    """The data files and delete files of the snapshot, in pages."""
+    """List the data files and delete files of the snapshot, in pages."""
     files = Stored(visit).files
     source = make_source(files)
     listing = make_listing(
@@ -257,7 +257,7 @@ def _find_place(place: Place, own: Any) -> Place:
 
 
 def _show_reached(stored: Stored, visit: Visit, file: DataFile) -> Iterator[Part]:
-    """The data files that a delete file or a vector reaches, as far as that is known from a bounded number of them."""
+    """Show the data files that a delete file or a vector reaches, as far as that is known from a bounded number of them."""
     files, place = stored.files, visit.place
     named = getattr(file, "target", None)
     data = files.choose(lambda content: content == "data", "content")

@@ -20,7 +20,7 @@ from lakelens.views.listing import make_source
 
 @page("findings")
 def make_findings(visit: Visit) -> Page:
-    """What was found, what was looked at, and what was not, with the price of looking."""
+    """Show what was found, what was looked at, and what was not, with the price of looking."""
     table, check = visit.table, find_check(visit.table)
     findings = (table.findings if check is None else check.findings)[:]
     if check is None:

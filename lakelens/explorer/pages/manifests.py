@@ -120,7 +120,7 @@ def _drop_folds(card: Card, *labels: str) -> Card:
 
 @page("manifest")
 def make_manifest(visit: Visit) -> Page:
-    """One manifest: its header and counts, its entries in pages, and beside them the one that was chosen."""
+    """Show one manifest: its header and counts, its entries in pages, and beside them the one that was chosen."""
     stored, place = Stored(visit), visit.place
     manifest = stored.find_manifest(stored.ask_path())
     name = wording.name(manifest.path)

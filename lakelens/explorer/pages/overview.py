@@ -59,7 +59,7 @@ def make_overview(visit: Visit) -> Page:
 
 
 def _list_figures(table: Table, snapshot: Snapshot) -> Iterator[Figure]:
-    """Rows, files, bytes, which snapshot, and when: what is live first, what it comes from below."""
+    """List rows, files, bytes, which snapshot, and when: what is live first, what it comes from below."""
     figures = snapshot.figures
     yield _count_rows(snapshot)
     files = count_by_lists(snapshot) if figures.files is None else figures.files
@@ -171,7 +171,7 @@ def _show_changes(visit: Visit) -> Iterator[Section]:
 
 
 def _show_parts(snapshot: Snapshot | None, card: Card) -> Iterator[Part]:
-    """The snapshot's own card, and what is true of the table at any: each fold is an answer."""
+    """Show the snapshot's own card, and what is true of the table at any: each fold is an answer."""
     if snapshot is not None:
         own = present(snapshot)
         if own.folds:

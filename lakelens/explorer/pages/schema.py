@@ -27,7 +27,7 @@ _LISTS: dict[str, tuple[str, Callable[[Table, Schema], Any]]] = {
 
 @page("schema")
 def make_schema(visit: Visit) -> Page:
-    """One schema with what happened to its columns, all schemas, and how rows were divided and sorted."""
+    """Show one schema with what happened to its columns, all schemas, and how rows were divided and sorted."""
     table, schema, chosen = visit.table, _find(visit), visit.place.get("part")
     if chosen:
         if chosen not in _LISTS:

@@ -15,7 +15,7 @@ from lakelens.views.listing import Drawn, ItemSource, make_source
 
 @page("snapshots")
 def make_snapshots(visit: Visit) -> Page:
-    """Every snapshot that is kept, the newest first; the pinned one is marked."""
+    """List every snapshot that is kept, the newest first; the pinned one is marked."""
     snapshots = visit.table.snapshots
     source = visit.keep("snapshots", lambda: SnapshotSource(snapshots, has_diff="diff" in visit.pages))
     pinned = visit.keep("places", lambda: {str(one.id): place for place, one in enumerate(snapshots)})
@@ -36,7 +36,7 @@ class SnapshotSource(ItemSource):
         self._has_diff = has_diff
 
     def draw(self, positions: Sequence[int]) -> Drawn:
-        """A page of them, and a column of diffs behind it."""
+        """Draw a page of them, and a column of diffs behind it."""
         drawn = super().draw(positions)
         if not self._has_diff:
             return drawn
@@ -52,7 +52,7 @@ class SnapshotSource(ItemSource):
 
 @page("refs")
 def make_refs(visit: Visit) -> Page:
-    """Every branch and tag, with the snapshot that it names, in pages."""
+    """List every branch and tag, with the snapshot that it names, in pages."""
     refs = visit.table.refs
     if not len(refs):
         why = "none" if visit.table.traits.has_snapshots else "none: this table keeps no snapshots"

@@ -43,7 +43,7 @@ _MOST_SAID = 160  # characters of a finding
 
 
 def make_warehouse(explorer: Explorer, place: Place) -> Page | Redirect:
-    """The tables below the root, the newest commit first; where the root is a table, that table."""
+    """List the tables below the root, the newest commit first; where the root is a table, lead to that table."""
     whole = explorer.catalog
     if len(whole) == 1 and not explorer.name(whole[0]):
         return Redirect(Place(()))
@@ -183,7 +183,7 @@ def _rank_findings(outline: Outline) -> int:
 
 
 def _show_findings(outline: Outline) -> Cell:
-    """How many findings of the worst severity there are, and what the first of them says."""
+    """Show how many findings of the worst severity there are, and what the first of them says."""
     found = [(finding.severity, finding.message) for finding in outline.findings]
     if outline.error is not None:  # that it cannot be opened is an error
         found.insert(0, ("error", outline.error.reason))
@@ -229,7 +229,7 @@ def _count_formats(catalog: Catalog) -> str:
 
 
 def _list_notes(catalog: Catalog, outlines: Sequence[Outline]) -> Iterator[Note]:
-    """What else is below the root, and what a reader of the list has to know."""
+    """List what else is below the root, and what a reader of the list has to know."""
     folders = catalog.empty_folders
     if folders:
         named = []

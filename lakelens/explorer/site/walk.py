@@ -136,7 +136,7 @@ class _Walk:
                 heappush(pending, (distance + far, len(seen), link))
 
     def _make(self, place: Place) -> Page | None:
-        """A page as it is without a server; None where nothing is left of it, or it cannot be shown."""
+        """Make a page as it is without a server; None where nothing is left of it, or it cannot be shown."""
         made = self.explorer.answer(place)
         if isinstance(made, Redirect):  # of a tag to the snapshot that it names
             self.aliases[place] = made.place

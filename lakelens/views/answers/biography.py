@@ -194,7 +194,7 @@ def _grid_kept(kept: Holders, life: Biography) -> Grid:
 
 @describe.register
 def card_of_lifetimes(lines: Lifetimes, detail: int = 1) -> Card:
-    """Every file's life."""
+    """Show every file's life."""
     rows: list[tuple[Cell, ...]] = []
     groups: list[tuple[int, str]] = []
     for name, some in groupby(lines, key=lambda line: line.format):
@@ -209,7 +209,7 @@ def card_of_lifetimes(lines: Lifetimes, detail: int = 1) -> Card:
 
 @describe.register
 def card_of_lifetime(line: Lifetime, detail: int = 1) -> Card:
-    """One of them."""
+    """Show one of them."""
     return Card("File", line.file, body=(Grid(_LIFETIME_COLUMNS, (_cells_of_lifetime(line),)),))
 
 

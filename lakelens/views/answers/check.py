@@ -24,7 +24,7 @@ _ABOUT = ("common.check",)
 
 @describe.register
 def card_of_check(check: Check, detail: int = 1) -> Card:
-    """Whether the table is sound, on what grounds, and what nobody has looked at."""
+    """Say whether the table is sound, on what grounds, and what nobody has looked at."""
     notes = check.severities["note"]
     counted = wording.plural(notes, "note") if notes else ""
     sentence = "; ".join(filter(None, (format_counts(check), counted)))
@@ -312,7 +312,7 @@ def list_defects(defects: Defects) -> list[Body]:
 
 
 def _fold_gaps(gaps: Sequence[Gap]) -> list[Fold]:
-    """Why something was not looked at, where that is more than the rows that nobody asked for."""
+    """Say why something was not looked at, where that is more than the rows that nobody asked for."""
     if len([gap for gap in gaps if not gap.call]) == 0:
         return []
     answer = "; ".join(wording.clean(gap.what, 80) for gap in gaps)
@@ -325,7 +325,7 @@ def _fold_gaps(gaps: Sequence[Gap]) -> list[Fold]:
 
 @describe.register
 def card_of_first_aid(aid: FirstAid, detail: int = 1) -> Card:
-    """Which files are lost, which states need them, and the calls that read what is whole."""
+    """Show which files are lost, which states need them, and the calls that read what is whole."""
     head, *sentences = aid.sentences
     own = {f"{affected}." for affected in aid.affected}
     body: list[Body] = []
@@ -352,7 +352,7 @@ def card_of_first_aid(aid: FirstAid, detail: int = 1) -> Card:
 
 @describe.register
 def card_of_defects(defects: Defects, detail: int = 1) -> Card:
-    """Which known defects concern the writers of a table, and where one shows."""
+    """Show which known defects concern the writers of a table, and where one shows."""
     showing = [one.rule.code for one in defects.showing]
     noun = f"{wording.count(len(showing))} shown" if showing else "None shows"
     many = wording.plural(len(defects.tried), "known defect")

@@ -49,7 +49,7 @@ _MOST_PARTS = 3  # side by side
 
 @describe.register
 def card_of_explanation(explanation: Explanation, detail: int = 1) -> Card:
-    """How many files are read of how many, what decided, and the proof for each."""
+    """Show how many files are read of how many, what decided, and the proof for each."""
     if explanation.snapshot is None:
         return Card("Reads nothing", "the table has no snapshot yet")
     kept, count = len(explanation.kept), explanation.file_count
@@ -96,7 +96,7 @@ def _name_decider(explanation: Explanation) -> str:
 
 
 def _grid_levels(explanation: Explanation) -> Grid:
-    """The way from the snapshot to the files: what was looked at, skipped and left at each level."""
+    """Show the way from the snapshot to the files: what was looked at, skipped and left at each level."""
     levels = explanation.levels
     whole = explanation.total_size
     rows: list[tuple[Cell, ...]] = [
@@ -214,7 +214,7 @@ def _format_decision(share: Share) -> str:
 
 
 def _show_kept(explanation: Explanation, answers: Sequence[Share]) -> list[Body]:
-    """Each kept file with what it says to each part of the predicate."""
+    """Show each kept file with what it says to each part of the predicate."""
     parts = explanation.parts
     shown = parts[:_MOST_PARTS]
     codes = [explanation.answer(number) for number in range(len(shown))]

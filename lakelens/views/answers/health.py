@@ -102,7 +102,7 @@ def format_value(measure: Measure) -> str:
 
 
 def format_amount(value: float, unit: str) -> str:
-    """An amount in its unit.
+    """Format an amount in its unit.
 
     >>> format_amount(402653184, "bytes"), format_amount(0.213, "share"), format_amount(13_564_800, "seconds")
     ('384 MiB', '21 %', '157 days')
@@ -130,7 +130,7 @@ def _format_share(value: float) -> str:
 
 
 def _list_folds(health: Health) -> Iterator[Fold]:
-    """What the figures are made of: open where a figure of the same group is beyond its limit, closed where all is well."""
+    """List what the figures are made of: open where a figure of the same group is beyond its limit, else closed."""
     beyond = {measure.group for measure in health.measures if measure.verdict != "good"}
     if len(health.calls):
         yield _fold_calls(health)

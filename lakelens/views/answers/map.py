@@ -57,7 +57,7 @@ def describe_subject(drawn: Map) -> str:
 
 
 def _fold_tier(tier: Tier) -> Fold:
-    """A tier: each box with its state, and every whole name in a table."""
+    """Show a tier: each box with its state, and every whole name in a table."""
     answer = "; ".join(_say_box(box) for box in tier.boxes)
     words = " ".join(tier.remark)
     remark = [Note(f"{words[:1].upper()}{words[1:]}.", "mute")] if words else []
@@ -141,7 +141,7 @@ def _fold_tree(drawn: Map) -> Fold:
 
 @describe.register
 def card_of_row_map(drawn: RowMap, detail: int = 1) -> Card:
-    """The bytes of a row."""
+    """Show the bytes of a row."""
     fields = wording.plural(len(drawn.row.names), "field")
     shown = f"of a row, {fields}, {wording.plural(drawn.size, 'byte')}, kind {drawn.row.kind}"
     picture = Picture(render_row(drawn), describe_row(drawn), LEAST)

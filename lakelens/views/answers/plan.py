@@ -123,7 +123,7 @@ _Line = tuple[str, Cell, Cell, Cell, tuple[int, int], str]
 
 
 def _list_rows(plan: Plan) -> Iterator[tuple[Cell, ...]]:
-    """What goes, what leaves the state, what comes, what stays, each with a bar of what goes and comes."""
+    """List what goes, what leaves the state, what comes, what stays, each with a bar of what goes and comes."""
     lines = list(_list_lines(plan))
     bars = cells.bars([line[4] for line in lines])
     said = ""

@@ -32,7 +32,7 @@ _LEAST = 24  # pixels of a box
 
 @describe.register
 def card_of_exercise(exercise: Exercise, detail: int = 1) -> Card:
-    """The question, what to look at, and what kind of answer is expected; never the answer."""
+    """Show the question, what to look at, and what kind of answer is expected; never the answer."""
     body: list[Body] = [Note(exercise.question)]
     for exhibit in exercise.exhibits:
         rows = [
@@ -108,7 +108,7 @@ def card_of_quiz(quiz: Quiz, detail: int = 1) -> Card:
 
 @describe.register
 def card_of_encoding(encoding: Encoding, detail: int = 1) -> Card:
-    """How a number becomes bytes."""
+    """Show how a number becomes bytes."""
     shown = f"{encoding.name}: {encoding.value} is {encoding.data.hex(' ')}, {wording.plural(len(encoding.data), 'byte')}"
     rows = [
         (
@@ -124,7 +124,7 @@ def card_of_encoding(encoding: Encoding, detail: int = 1) -> Card:
 
 
 def draw_boxes(encoding: Encoding) -> str:
-    """The rows of boxes as SVG; rows of equally many boxes stand in columns."""
+    """Draw the rows of boxes as SVG; rows of equally many boxes stand in columns."""
     widths = [_measure_boxes(row, encoding.rows) for row in encoding.rows]
     width = round(max(sum(boxes) + 4 * len(boxes) for boxes in widths) + _LEFT + 4)
     height = len(encoding.rows) * (_HIGH + _GAP)
@@ -141,7 +141,7 @@ def draw_boxes(encoding: Encoding) -> str:
 
 
 def _measure_boxes(row: Row, rows: Sequence[Row]) -> list[float]:
-    """The widths of the boxes of a row: as wide as the widest of those above and below."""
+    """Measure the boxes of a row: each is as wide as the widest of those above and below."""
     alike = [one.boxes for one in rows if len(one.boxes) == len(row.boxes)]
     return [
         max(_LEAST, *(len(box.text) * _CHARACTER + 10 for box in column))

@@ -22,7 +22,7 @@ _COLUMNS = ("since, UTC!", Column("", is_life=True), "version!", "values, and wh
 
 @describe.register
 def card_of_row_life(life: RowLife, detail: int = 1) -> Card:
-    """Every version of the rows that a predicate is about."""
+    """Show every version of the rows that a predicate is about."""
     body: list[Body] = []
     shown = life.lives[: _MOST_LIVES if detail < 2 else display.max_rows]
     if life.lives:

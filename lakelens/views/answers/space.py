@@ -351,7 +351,7 @@ class Box:
 
 
 def render_picture(space: Space) -> str:
-    """The directory, its groups, and their slices."""
+    """Draw the directory, its groups, and their slices."""
     boxes = list_boxes(space)
     drawn = "".join(map(_draw, boxes))
     height = _HEIGHT * (1 + max(box.row for box in boxes))
@@ -364,7 +364,7 @@ def render_picture(space: Space) -> str:
 
 
 def list_boxes(space: Space) -> list[Box]:
-    """The boxes, row by row."""
+    """List the boxes, row by row."""
     groups = [(name, members, members.size_bytes) for name, members in space.slices.iterate_groups()]
     boxes = [Box(f"under {space.name}", space.size_bytes, 0, WIDTH, 0, _GREY[0])]
     tops = _divide([(name, size) for name, _, size in groups], 0, WIDTH, 1)
@@ -379,7 +379,7 @@ def list_boxes(space: Space) -> list[Box]:
 
 
 def _divide(parts: Iterable[tuple[str, int]], x: float, width: float, row: int) -> list[Box]:
-    """Boxes side by side, the widest first; those that are too thin to be seen are one."""
+    """Place boxes side by side, the widest first; those that are too thin to be seen are one."""
     ordered = sorted((part for part in parts if part[1] > 0), key=lambda part: -part[1])
     whole = sum(size for _, size in ordered)
     shown = [part for part in ordered[:_MOST_BOXES] if part[1] / whole * width >= 1]
@@ -396,7 +396,7 @@ def _divide(parts: Iterable[tuple[str, int]], x: float, width: float, row: int) 
 
 
 def _draw(box: Box) -> str:
-    """A box with its title, and as much of its name as fits."""
+    """Draw a box with its title, and as much of its name as fits."""
     name, size = wording.clean(box.name, 80), wording.size(box.size)
     y = box.row * _HEIGHT
     wide = max(box.width - 1, 0.5)  # a gap of a pixel divides neighbours
@@ -416,7 +416,7 @@ def _draw(box: Box) -> str:
 
 
 def describe_picture(space: Space) -> str:
-    """The picture in words."""
+    """Say the picture in words."""
     shown = []
     for name, members in space.slices.iterate_groups():
         largest = sorted((one for one in members if one.part), key=lambda one: -one.size_bytes)[:3]

@@ -245,7 +245,7 @@ def grid(
     groups: Sequence[tuple[int, str]] = (),
     target: Target | None = None,
 ) -> Grid:
-    """A bounded grid.
+    """Make a bounded grid.
 
     A column name that ends in `#` holds numbers, one that ends in `!` short words. `total` counts rows also where only the
     first ones were made. The names of the columns of an `open` grid are a lake's own. `groups` are headings, each with the
@@ -335,7 +335,7 @@ def pairs(items: Iterable[tuple[str, Cell]], about: About = (), *, is_open: bool
 
 
 def mapping(items: Mapping[str, Any], *, how: str, about: About = ()) -> Grid:
-    """A map of a lake's own strings as a grid of key and value; keys that the glossary knows have their meaning."""
+    """Show a map of a lake's own strings as key and value; keys that the glossary knows have their meaning."""
     rows = []
     for name, item in items.items():
         key = code(str(name))

@@ -232,7 +232,7 @@ def some(items: Mapping[str, Any], most: int = 3) -> str:
 
 
 def value(thing: object, missing: str = "absent", depth: int = 0) -> str:
-    """A decoded value as Python would print it, harmless and bounded; what is `missing` is said.
+    """Format a decoded value as Python would print it, harmless and bounded; what is `missing` is said.
 
     >>> value([None], "NULL"), value(None), value("a"), value(b"\\x01a"), value(date(2024, 1, 1)), value(True)
     ('[NULL]', 'absent', "'a'", '01 61', '2024-01-01', 'True')

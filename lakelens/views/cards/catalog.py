@@ -34,7 +34,7 @@ NOT_COUNTED = Cell("not counted", "mute")
 
 @describe.register
 def card_of_catalog(catalog: Catalog, detail: int = 1) -> Card:
-    """Which tables there are below a directory, and whether each is well: the newest commit first."""
+    """List the tables below a directory, and whether each is well: the newest commit first."""
     is_sorted = len(catalog) <= _MOST_OPENED
     shown = catalog if is_sorted else catalog[: display.max_rows]
     outlines = shown.read_outlines()

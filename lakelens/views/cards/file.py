@@ -265,7 +265,7 @@ def _list_facts(found: DataFile) -> Iterator[Fact]:
 
 
 def _fold_fields(found: DataFile) -> Fold:
-    """The record, field by field under its specified names, then what a reader works out from elsewhere."""
+    """Show the record, field by field under its specified names, then what a reader works out from elsewhere."""
     record = dict(_flatten(found.raw))
     filled = {name: held for name, held in record.items() if held is not None}
     absent = [name for name, held in record.items() if held is None]
@@ -351,7 +351,7 @@ def format_claims(claims: Sequence[Claim]) -> tuple[str, str]:
 
 
 def grid_claims(claims: Sequence[Claim]) -> Grid:
-    """The facts of the file, those of columns summed up; each column whose fact differs has a row of its own."""
+    """List the facts of the file, those of columns summed up; each column whose fact differs has a row of its own."""
     rows: list[tuple[Cell, ...]] = []
     grouped: dict[str, list[Claim]] = {}
     for claim in claims:

@@ -189,7 +189,7 @@ def _format_cause(error: LakeError) -> str:
 
 
 def _fold_frames(frames: Sequence[FrameSummary]) -> Fold:
-    """The frames that led to an error: the reader's own and ours, each by file, line and function."""
+    """Show the frames that led to an error: the reader's own and ours, each by file, line and function."""
     ours = str(Path(__file__).parents[2])
     own = sum(not frame.filename.startswith(ours) for frame in frames)
     lines = []

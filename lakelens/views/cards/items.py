@@ -248,7 +248,7 @@ def card_of_preview(preview: Preview, detail: int = 1) -> Card:
 
 
 def grid_rows(rows: Rows) -> Grid:
-    """The first rows under their columns, whose names are a lake's own or the query's."""
+    """Show the first rows under their columns, whose names are a lake's own or the query's."""
     from pyarrow import types
 
     shown = [tuple(map(_show_value, row[:_MOST_COLUMNS])) for row in rows.rows(display.max_rows)]
@@ -283,7 +283,7 @@ def _show_value(held: object) -> Cell:
 
 @describe.register
 def card_of_shown_rows(shown: ShownRows, detail: int = 1) -> Card:
-    """The rows, texts as they are."""
+    """Show the rows, texts as they are."""
     names = shown.columns[:_MOST_COLUMNS]
     columns = []
     for name in names:
@@ -298,7 +298,7 @@ def card_of_shown_rows(shown: ShownRows, detail: int = 1) -> Card:
 
 
 def _show_brought(held: Any) -> Cell:
-    """A value: a text as it is, bytes in hexadecimal, anything else as it is formatted elsewhere."""
+    """Show a value: a text as it is, bytes in hexadecimal, anything else as it is formatted elsewhere."""
     if held is None:
         return cells.NULL
     if isinstance(held, str):

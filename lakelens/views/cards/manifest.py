@@ -99,7 +99,7 @@ def _is_gone(found: ManifestList) -> bool:
 
 
 def _fold_listed(found: ManifestList) -> Fold:
-    """The manifests; an empty list says so, a damaged one says so where they would stand."""
+    """Show the manifests; an empty list says so, a damaged one says so where they would stand."""
     try:
         manifests = found.manifests
     except LakeError:

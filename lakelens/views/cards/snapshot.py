@@ -200,7 +200,7 @@ def summarise(table: Table) -> tuple[Fact, ...]:
 
 
 def list_facts(snapshot: Snapshot, history: History | None = None) -> tuple[Fact, ...]:
-    """The row of facts of a snapshot: which, when, rows, files, bytes."""
+    """List the facts of a snapshot: which, when, rows, files, bytes."""
     figures = snapshot.known_figures
     facts = []
     if snapshot.id is not None:

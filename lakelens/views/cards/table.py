@@ -220,7 +220,7 @@ def _format_range(one: Range) -> str:
 
 
 def grid_specs(specs: Sequence[PartitionSpec], ranges: Sequence[Range]) -> Grid:
-    """Every partitioning field by field, with the range that the manifests cover."""
+    """Show every partitioning field by field, with the range that the manifests cover."""
     known = {(covered.spec_id, covered.name): covered for covered in ranges}
     rows: list[tuple[Cell, ...]] = []
     for spec in specs:
@@ -271,7 +271,7 @@ def _grid_jobs(jobs: Sequence[WriteJob], format: str) -> Grid:
 
 @describe.register
 def card_of_view(view: View, detail: int = 1) -> Card:
-    """A view: its query in each dialect, its columns, its versions and which one was the current one when."""
+    """Show a view: its query in each dialect, its columns, its versions and which one was the current one when."""
     current = view.current
     versions = wording.plural(len(view.versions), "version")
     number = "none that is there" if current is None else str(current.id)

@@ -219,7 +219,7 @@ class _Builder:
     def build(
         self, span: Span, frame: Frame, budget: int, depth: int = 0, looked_at: int | None = None
     ) -> list[DumpPart]:
-        """The parts of a structure in at most about `budget` rows."""
+        """Build the parts of a structure in at most about `budget` rows."""
         children: Iterator[Span] = span.iter_children() if not span.is_leaf else iter((span,))
         before, children = _seek(children, budget, looked_at)
         shown = list(islice(children, budget))

@@ -218,7 +218,7 @@ def _open_span(span: Span) -> Iterator[str]:
 
 
 def describe_span(span: Span) -> dict[str, Any]:
-    """The facts of a span that JSON can express; the value of a structure is that of its parts."""
+    """List the facts of a span that JSON can express; the value of a structure is that of its parts."""
     facts: dict[str, Any] = {"start": span.start, "end": span.end, "label": span.label}
     value = None
     if is_field(span):

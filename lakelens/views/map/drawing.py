@@ -81,7 +81,7 @@ def place_boxes(tier: Tier, y: float) -> list[Rectangle]:
 
 
 def draw_chain(tiers: Sequence[Tier]) -> tuple[list[str], float, list[Rectangle]]:
-    """The tiers below each other; where they end, and where the boxes of the last one are."""
+    """Draw the tiers below each other; say where they end, and where the boxes of the last one are."""
     lines: list[str] = []
     boxes: list[str] = []
     above: list[Rectangle] = []

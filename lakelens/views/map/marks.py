@@ -35,7 +35,7 @@ _LONGEST = 400  # characters that are looked at, of a name that a lake made endl
 
 
 def measure(text: str, *, code: bool = False, bold: bool = False) -> float:
-    """The width of text in pixels, at most.
+    """Measure the width of text in pixels, at most.
 
     >>> round(measure("new", bold=True)), round(measure("abcd", code=True)), measure("Ж") > measure("x")
     (26, 29, True)

@@ -65,7 +65,7 @@ def render_card(thing: object, detail: int = 1, *, style: bool = True) -> str:
 
 
 def render_page(thing: object, detail: int = 2) -> str:
-    """A self-contained page about an object, a whole report for a table: light and dark, printable, without any script.
+    """Render a self-contained page of an object, a whole report for a table: light and dark, printable, without any script.
 
     Never longer than 1,000,000 bytes: each section has a size of its own, and says what it leaves out.
     """

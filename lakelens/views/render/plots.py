@@ -99,7 +99,7 @@ def draw_panels(
 
 
 def _draw_sizes(axes: Axes, shape: FileShape) -> None:
-    """How many files are how large, in steps of a factor of two."""
+    """Draw how many files are how large, in steps of a factor of two."""
     import numpy as np
     from matplotlib.ticker import MaxNLocator
 

@@ -276,7 +276,7 @@ def print_on(console: Console, thing: object, detail: int) -> None:
 
 
 def make_card(card: Card, detail: int, width: int = 100) -> RenderableType:
-    """A card as a tree: its head, its facts in a row, a branch for each fold. `width` is that of the terminal."""
+    """Make a card a tree: its head, its facts in a row, a branch for each fold. `width` is that of the terminal."""
     from rich.columns import Columns
     from rich.console import Group
     from rich.tree import Tree

@@ -168,7 +168,7 @@ def _draw_lanes(layout: Layout) -> Iterator[Shape]:
 
 
 def _draw_parents(layout: Layout) -> Iterator[Shape]:
-    """From a snapshot to the first one of another lane that was made from it."""
+    """Draw a tie from a snapshot to the first one of another lane that was made from it."""
     drawn: set[tuple[int, int, int, int]] = set()
     for index, spot in enumerate(layout.spots):
         for mark in spot.item.marks:

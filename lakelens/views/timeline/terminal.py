@@ -45,7 +45,7 @@ class _Graph:
     open: set[int] = field(default_factory=set)
 
     def draw(self, lane: int | None = None, sign: str = "") -> Line:
-        """The open lanes, one of them with a sign of its own."""
+        """Draw the open lanes, one of them with a sign of its own."""
         last = max([*self.open, -1 if lane is None else lane], default=-1)
         signs = dict.fromkeys(self.open, f"{self.signs['line']} ")
         if lane is not None:
