@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from lakelens import options
 from lakelens.errors import LakeError, NotATable
-from lakelens.formats.base import Candidate, Format, ViewFound
+from lakelens.formats.base import Format, ViewFound
 from lakelens.formats.registry import describe_candidate, detect_at, find_rule
 from lakelens.io.ahead import Answers, fetch
 from lakelens.io.local import LocalStore
@@ -108,7 +108,9 @@ class TableWalk:
                 if self._is_far and directory.known is None:
                     fetch(store, infos=[directory.path], listings=[directory.path])
                 place = describe_candidate(store, directory.path, known=directory.known, ahead=False)
-                found = _detect_table(self.store, place, answers)
+                found = None
+                with suppress(NotATable):
+                    found = Detected(self.store, place.path, *detect_at(place), answers or None)
         except ViewFound as view:
             return FoundView(here, view.format, view.evidence, view.opener), []
         except LakeError as error:
@@ -129,11 +131,3 @@ def count_tables(store: Store, path: str) -> str:
     count = sum(isinstance(seen, Detected) for seen in walk)
     least = "at least " if walk.known > walk.done else ""
     return f"{least}{count} table{'' if count == 1 else 's'}" if count else ""
-
-
-def _detect_table(store: Store, place: Candidate, answers: Answers) -> Detected | None:
-    try:
-        chosen, evidence = detect_at(place)
-    except NotATable:
-        return None
-    return Detected(store, place.path, chosen, evidence, answers or None)

@@ -29,7 +29,7 @@ class Claim:
 
 
 def compare_claims(found: DataFile, footer: Any) -> list[Claim]:
-    """Every fact that the metadata and the footer both record; none of a file that no manifest describes."""
+    """List every fact that the metadata and the footer both record; none of a file that no manifest describes."""
     if found.manifest is None:
         return []
     claims = []

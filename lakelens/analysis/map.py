@@ -168,7 +168,7 @@ def is_quick(snapshot: Snapshot | None) -> bool:
 
 
 def map_table(table: Table, change: Any = None, snapshot: Any = None) -> Map:
-    """The map of a table. Raises `LakeError` for a change that is none, `Missing` for a snapshot that there is not."""
+    """Make the map of a table. Raises `LakeError` for a change that is none, `Missing` for a snapshot that there is not."""
     if isinstance(change, Trace):
         for part in change.tables:
             if part.location.rstrip("/") == table.location.rstrip("/"):

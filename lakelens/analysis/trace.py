@@ -71,7 +71,7 @@ class ListingChange:
         )
 
     def split(self, roots: Collection[str]) -> dict[str, ListingChange]:
-        """The same by root, each path under the nearest root above it; those below none are under ""."""
+        """Split the same by root, each path under the nearest root above it; those below none are under ""."""
         before: dict[str, dict[str, Stamp]] = {root: {} for root in (*roots, "")}
         after: dict[str, dict[str, Stamp]] = {root: {} for root in (*roots, "")}
         for whole, parts in ((self.before, before), (self.after, after)):

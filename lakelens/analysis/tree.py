@@ -34,7 +34,7 @@ _NOUNS = {
 
 
 def build_tree(table: Table, *, references: bool = True, limit: int = 100_000) -> StorageTree:
-    """The storage tree of a table.
+    """Build the storage tree of a table.
 
     With `references` every snapshot, manifest list and manifest is read to find what refers to what; what cannot be read is
     left out (it is in `table.findings`). At most `limit` objects are listed.

@@ -147,14 +147,10 @@ class IcebergCatalog:
     def list_names(self, namespace: Parts) -> Iterator[Parts]:
         """See `TableCatalog.list_names`."""
         with refusing(self.source, self._secrets, join_name(namespace)):
-            found = [*self._list(self._catalog.list_tables, namespace), *self._list_views(namespace)]
-        yield from sorted({(*namespace, str(one[-1])) for one in found if len(one) > 0})
-
-    def _list_views(self, namespace: Parts) -> list[Any]:
-        try:
-            return self._list(self._catalog.list_views, namespace)
-        except (NotImplementedError, AttributeError):
-            return []
+            found = [*self._list(self._catalog.list_tables, namespace)]
+            with suppress(NotImplementedError, AttributeError):
+                found += self._list(self._catalog.list_views, namespace)
+        yield from sorted({(*namespace, str(parts[-1])) for parts in found if len(parts) > 0})
 
     def _list(self, ask: Callable[[Parts], Iterable[Any]], parent: Parts) -> list[Any]:
         if not self._is_rest:

@@ -201,7 +201,7 @@ _TEXTS = ("CHAR", "VARCHAR", "BINARY", "VARBINARY")
 
 
 def explain_field(row: bytes, arity: int, place: int, type_: PaimonType, value: Any, given: Any) -> str:
-    """Why a field of a row without its arity has another value than the one given.
+    """Explain why a field of a row without its arity has another value than the one given.
 
     >>> row = bytes.fromhex("0000000000000000 61626300000000 83".replace(" ", ""))
     >>> explain_field(row, 1, 0, PaimonType("VARCHAR", length=9), "abc", "ab")

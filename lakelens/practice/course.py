@@ -14,8 +14,7 @@ from lakelens.codecs.paimon.binary_row import count_null_bytes
 from lakelens.errors import LakeError, UnknownName, list_nearest
 from lakelens.practice import binary_row, bounds, choices, counts, vectors, versions
 from lakelens.practice.answers import is_kind, is_same, quote, read_fields
-from lakelens.practice.exercise import Exercise, Exercises, Exhibit, Question, Step, Worked, Wrong
-from lakelens.practice.quiz import Quiz
+from lakelens.practice.exercise import Exercise, Exercises, Exhibit, Question, Quiz, Step, Worked, Wrong
 
 Make = Callable[[], Question]
 

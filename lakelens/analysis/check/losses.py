@@ -281,7 +281,7 @@ class Whole(Named):
 
 
 def find_whole(table: Table, keepers: Sequence[Keeper], broken: Mapping[int, BrokenState]) -> Whole:
-    """The newest whole states, by those that are `broken`."""
+    """Find the newest whole states, by those that are `broken`."""
     lost: dict[_Key, BrokenState] = {
         _identify(keepers[number].snapshot): state for number, state in broken.items()
     }

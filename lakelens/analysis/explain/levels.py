@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def judge_manifests(condition: Condition, manifests: Sequence[Manifest], placement: Placement) -> Judgement:
-    """Which manifests can be skipped, unread. What a list does not say, or says wrongly, proves nothing."""
+    """Judge which manifests can be skipped, unread. What a list does not say, or says wrongly, proves nothing."""
     judgement = Judgement(condition, len(manifests))
     for term in judgement.terms:
         groups: dict[int | None, list[int]] = {}
@@ -57,7 +57,7 @@ def judge_manifests(condition: Condition, manifests: Sequence[Manifest], placeme
 def _find_ranges(
     term: Term, field: PartitionField, summaries: dict[int, FieldSummary], count: int, placement: Placement
 ) -> Ranges:
-    """What the summaries of a partition field say of the source column of manifests."""
+    """Find what the summaries of a partition field say of the source column of manifests."""
     import pyarrow as pa
 
     kind = arrow_type(term.type)

@@ -170,7 +170,7 @@ def count_depths(low: Numbers, high: Numbers, groups: Numbers | None = None) -> 
 
 
 def measure_column(figures: FileFigures, leaf: str, kind: Any) -> ColumnDepth | None:
-    """How many files overlap for one leaf column; None where no file has bounds of it, or none that are in an order."""
+    """Measure how many files overlap for one leaf column; None where none has bounds of it, or none that are in an order."""
     import numpy as np
 
     lower, upper = figures.stat("lower_bounds", leaf), figures.stat("upper_bounds", leaf)
@@ -198,6 +198,11 @@ def measure_column(figures: FileFigures, leaf: str, kind: Any) -> ColumnDepth | 
     deepest = int(np.flatnonzero(low == points[: len(low)][int(np.argmax(depths[: len(low)]))])[0])
     bound = figures.stat("lower_bounds", leaf)
     assert bound is not None
+    value = bound[int(places[deepest])]
+    try:
+        shown = value.as_py()
+    except (ValueError, OverflowError):
+        shown = str(value)  # Python has no such value
     return ColumnDepth(
         leaf,
         str(kind),
@@ -210,7 +215,7 @@ def measure_column(figures: FileFigures, leaf: str, kind: Any) -> ColumnDepth | 
         list_quantiles(depths),
         float(inside.mean()),
         int(inside.max()),
-        _read(bound[int(places[deepest])]),
+        shown,
     )
 
 
@@ -263,14 +268,6 @@ def _as_integers(array: pa.Array) -> Numbers | None:
         return None
     found: Numbers = array.to_numpy(zero_copy_only=False).astype(np.int64)
     return found
-
-
-def _read(value: Any) -> Any:
-    """A value as Python has it; its text where Python has none."""
-    try:
-        return value.as_py()
-    except (ValueError, OverflowError):
-        return str(value)
 
 
 # How well files separate values, and of which columns nothing is recorded.

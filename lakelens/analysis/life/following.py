@@ -126,7 +126,7 @@ class States:
         return known[mark]
 
     def count_deletes(self) -> int:
-        """How many delete files and vectors reach the files in some state."""
+        """Count the delete files and vectors that reach the files in some state."""
         places = (place for place in range(len(self.past.states)) if not self.past.is_changelog(place))
         files = (found for place in places for found in self.list_files(place))
         return len({mark_delete(match) for _, _, matches in files for match in matches})

@@ -378,7 +378,7 @@ class Follower:
                 self._end(step, current, seen, None)
 
     def _find_moved(self, step: _Step, ended: Sequence[Seen], seen: Seen) -> Seen | None:
-        """The row of which this one is a copy: of the same values, of a file that the state no longer has."""
+        """Find the row of which this one is a copy: of the same values, of a file that the state no longer has."""
         visible = self._list_visible(step.place)
         for row in ended:
             if any(freeze(row.values[place]) != freeze(seen.values[place]) for place in visible):

@@ -175,7 +175,7 @@ class _Names:
         self._known: dict[tuple[str, int | None], str] = {}
 
     def find(self, path: str, number: int | None) -> str:
-        """The top column of a leaf."""
+        """Find the top column of a leaf."""
         if (path, number) not in self._known:
             if number is not None and number in self._ids:
                 name = self._ids[number]

@@ -174,7 +174,7 @@ class FsspecStore:
         return ObjectInfo(path, size, known, is_dir, mark=mark if isinstance(mark, str) else None)
 
     def _call(self, verb: str, ask: Callable[[str], T], path: str) -> T:
-        """What a verb of the file system gives; what may pass is asked again, `options.retries` times."""
+        """Ask a verb of the file system; what may pass is asked again, `options.retries` times."""
         address = path.removeprefix(self._prefix)  # as the file system knows it
         if self._user or self._query:
             address = address.replace("://", f"://{self._user}", 1) + self._query

@@ -134,7 +134,7 @@ class Selection:
         manifests: Mapping[str, Manifest],
         specs: Mapping[int | None, PartitionSpec],
     ) -> list[ScanTask]:
-        """The tasks whose manifests can hold files that are meant; `manifests` by the path of their task."""
+        """Keep the tasks whose manifests can hold files that are meant; `manifests` by the path of their task."""
         if not self.partition:
             return list(tasks)
         kept = []

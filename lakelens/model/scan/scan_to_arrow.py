@@ -186,7 +186,7 @@ def _find_removals(scan: FileScan, request: ScanRequest) -> pa.Table | None:
 
 
 def _choose_workers(scan: FileScan, request: ScanRequest, workers: int | None) -> tuple[int, ScanRequest]:
-    """Threads that pay, and the request with what those that are left over may do."""
+    """Choose how many threads pay, and the request with what those that are left over may do."""
     portions = len(cut_portions(scan.tasks))
     if workers is not None:
         return min(workers, portions), request

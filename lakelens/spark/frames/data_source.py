@@ -63,7 +63,7 @@ def describe_filters(filters: Iterable[Any]) -> tuple[Pushed, ...]:
 
 
 def select_pushed(columns: FileColumns, pushed: Iterable[Pushed]) -> Selection:
-    """The files that may pass pushed filters."""
+    """Select the files that may pass pushed filters."""
     selection = Selection()
     kinds = {name: arrow_type(kind) for name, kind in columns.partition}
     for word, attribute, value in pushed:

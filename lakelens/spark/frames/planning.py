@@ -179,7 +179,7 @@ def _plan_nothing(table: Table, wanted: Wanted, entries: bool = False) -> ReadPl
 
 
 def _plan_listing(files: FileSet, wanted: Wanted) -> ReadPlan:
-    """Files that no manifest names, listed here: their rows travel in portions."""
+    """Plan files that no manifest names, listed here: their rows travel in portions."""
     columns = files.columns
     selection = wanted.select(columns)
     request = _request(columns, wanted, entries=False)

@@ -65,7 +65,7 @@ def read_files(head: bytes, packed: bytes) -> Iterator[pa.RecordBatch]:
 def read_bin(
     head: bytes, packed: bytes, merge: Callable[[FileBatch], FileBatch] | None
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of a bin in batches of bounded size. `merge` leaves out files that others take away; where it is None
+    """Read the rows of a bin in batches of bounded size. `merge` leaves out files that others take away; where it is None
     and the plan asks for them, identity and place are given too.
     """
     import pyarrow as pa

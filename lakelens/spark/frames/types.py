@@ -73,7 +73,7 @@ def carry_batch(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 
 def carrier_type(kind: pa.DataType) -> pa.DataType:
-    """The Arrow type in which values of a type travel to Spark: itself, where Spark's workers and the JVM read it."""
+    """Choose the Arrow type in which values of a type travel to Spark: itself, where Spark's workers and the JVM read it."""
     import pyarrow as pa
     import pyarrow.types as types
 

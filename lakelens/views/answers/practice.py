@@ -7,8 +7,7 @@ from html import escape
 
 from lakelens.options import display
 from lakelens.practice.encodings import Encoding, Row
-from lakelens.practice.exercise import Exercise, Exercises, Hint, Solution, Verdict
-from lakelens.practice.quiz import Quiz
+from lakelens.practice.exercise import Exercise, Exercises, Hint, Quiz, Solution, Verdict
 from lakelens.views.card import cells, wording
 from lakelens.views.card.model import Block, Body, Card, Cell, Note, Picture, Role
 from lakelens.views.describe import describe

@@ -197,15 +197,12 @@ def _read_chunk(data: Octets, end: int, base: int, chunk: _Parts, type_: TypeLik
         width = int.from_bytes(texts[place : place + 4], "big", signed=True) if place >= 0 else -1
         if not 0 <= width <= len(texts) - place - 4:
             raise Corrupt("a value that leaves its chunk", offset=start, seen=width)
-        values.append(_decode_text(texts[place + 4 : place + 4 + width]))
+        text = texts[place + 4 : place + 4 + width]
+        try:
+            values.append(text.decode())
+        except UnicodeDecodeError:
+            values.append(text)
     return values
-
-
-def _decode_text(stored: bytes) -> Any:
-    try:
-        return stored.decode()
-    except UnicodeDecodeError:
-        return stored
 
 
 def _read_bsi(data: Octets, body: Span, type_: TypeLike | None) -> SlicedValues:
