@@ -122,7 +122,7 @@ def open_table(
     Traceback (most recent call last):
     lakelens.errors.Missing: /nowhere: no such file or directory
     """
-    if catalog is not None or (spark is not None and isinstance(source, str) and _is_name(source)):
+    if catalog is not None or (spark is not None and isinstance(source, str) and is_name(source)):
         entry = _find_entry(source, catalog, spark, storage_options)
         return open_entry(entry, storage_options=storage_options, **wanted)
     if hasattr(source, "metadata_location") and hasattr(source, "io"):
@@ -230,7 +230,8 @@ def find_near_paths(store: Store, path: str) -> list[str]:
     return [path for path in whole if os.path.exists(path)] or near  # noqa: PTH110
 
 
-def _is_name(source: str) -> bool:
+def is_name(source: str) -> bool:
+    """Say whether a source is neither a path nor an address, so that it can only be a name."""
     return "/" not in source and ":" not in source and not os.path.exists(source)  # noqa: PTH110
 
 

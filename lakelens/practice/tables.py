@@ -9,20 +9,19 @@ from typing import Any
 
 from lakelens.model.snapshot import Snapshot
 from lakelens.model.table import Table
+from lakelens.opening import open_table
 from lakelens.samples import sample, unpack_table
 
 
 @cache
 def open_sample(name: str) -> Table:
-    """A sample, opened once."""
+    """Open a sample, once."""
     return sample(name)
 
 
 @cache
 def open_changed(name: str, change: Callable[[Path], Any]) -> Table:
-    """A copy of a sample after something was done to its files, opened from them."""
-    from lakelens.opening import open_table
-
+    """Open a copy of a sample after something was done to its files."""
     place = unpack_table(name)
     change(place)
     return open_table(place)
@@ -30,13 +29,11 @@ def open_changed(name: str, change: Callable[[Path], Any]) -> Table:
 
 @cache
 def open_version(name: str, version: int) -> Table:
-    """A sample as of one of its metadata files, by number."""
-    from lakelens.opening import open_table
-
+    """Open a sample as of one of its metadata files, by number."""
     return open_table(open_sample(name).location, version=version)
 
 
 def find_current(table: Table) -> Snapshot:
-    """The current state of a sample, which every one has."""
+    """Find the current state of a sample, which every one has."""
     assert table.current is not None
     return table.current

@@ -20,6 +20,7 @@ from lakelens.errors import LakeError
 from lakelens.model.check.checking import Checking
 from lakelens.model.check.ledger import Ledger
 from lakelens.model.check.references import Referring
+from lakelens.model.scan.files_to_arrow import batch_entries, type_column
 from lakelens.model.scan.plan import FileBatch, ScanRequest
 from lakelens.progress import track
 
@@ -170,8 +171,6 @@ class Survey:
 
             yield from iterate_batches(self._scan, request)
             return
-        from lakelens.model.scan.files_to_arrow import batch_entries
-
         for manifest in self.manifests:  # a format that has no plan to read by column
             try:
                 numbered = list(enumerate(manifest.entries))
@@ -201,14 +200,10 @@ class Survey:
         for name in names:
             if name != "manifest":
                 found = batch.plain.get(name)  # a format leaves out what none of its files has
-                columns[name] = pa.nulls(batch.rows, self._types[name]) if found is None else found
+                columns[name] = (
+                    pa.nulls(batch.rows, type_column(name, self._columns)) if found is None else found
+                )
         return pa.table(columns)
-
-    @cached_property
-    def _types(self) -> dict[str, pa.DataType]:
-        from lakelens.model.scan.files_to_arrow import type_column
-
-        return {name: type_column(name, self._columns) for name in self.columns}
 
     @cached_property
     def live(self) -> Any:

@@ -192,7 +192,12 @@ class _Look:
         stems = {row["key"]: row["is_ancestor"] for row in present}
         for snapshot in found:
             yield from self._describe_snapshot(snapshot, bool(stems.get(make_key(snapshot))))
-        yield from self._list_members(current)
+        # the manifests of the current state, in order, without Paimon's changelog
+        manifests = (
+            [] if current is None else [one for one in current.manifests if one.content != "changelog"]
+        )
+        for position, path in enumerate(dict.fromkeys(manifest.path for manifest in manifests)):
+            yield "members", {"location": self._key["location"], "manifest": path, "position": position}
         yield from self._plan_reading()
         errors = [one for one in self._table.findings if one.severity == "error"]
         # those of this look; those of lists that were read completely are kept already
@@ -313,14 +318,6 @@ class _Look:
             if named.role != "base" or manifest.path not in self._walked.origins:
                 origin = None if named.role == "base" else snapshot.id
                 self._walked.origins[manifest.path] = named.role, origin
-
-    def _list_members(self, current: Snapshot | None) -> Rows:
-        """The manifests of the current state, in order, without Paimon's changelog."""
-        if current is None:
-            return
-        manifests = [manifest for manifest in current.manifests if manifest.content != "changelog"]
-        for position, path in enumerate(dict.fromkeys(manifest.path for manifest in manifests)):
-            yield "members", {"location": self._key["location"], "manifest": path, "position": position}
 
     def _plan_reading(self) -> Rows:
         """Portions of manifests that were never read: pickled plans to read them, with their rows."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from lakelens.errors import LakeError
 from lakelens.model.table import Table
 from lakelens.model.warehouse.catalog import FoundTable
+from lakelens.opening import is_name
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -96,7 +97,7 @@ def _list_given(
             yield TablePlace(table.location, table.format, table.name, table.catalog, options=options)
         elif isinstance(table, FoundTable):
             yield TablePlace(table.path, table.format, options=options)
-        elif isinstance(table, str) and _is_table_name(table):
+        elif isinstance(table, str) and "." in table and is_name(table):
             yield _locate_table(table, spark, options)
         else:
             place = os.fspath(table)
@@ -125,10 +126,6 @@ def _locate_table(name: str, spark: SparkSession, options: Mapping[str, Any]) ->
         return TablePlace(plain, name=plain, error=str(error), error_code=_code(error), options=options)
     facts = {**entry.facts, "metadata_location": entry.metadata_location}
     return TablePlace(entry.location, entry.format, entry.name, facts, options=options)
-
-
-def _is_table_name(text: str) -> bool:
-    return "/" not in text and ":" not in text and "." in text and not os.path.exists(text)  # noqa: PTH110
 
 
 def _make_url(path: str, root: str) -> str:
