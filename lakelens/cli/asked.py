@@ -121,7 +121,7 @@ def find_sample(name: str) -> Sample:
     except KeyError:
         near = find_nearest(name, known.keys())
         listed = "lakelens samples, which lists them"
-        hint = f"{' or '.join(f'sample:{one}' for one in near)}; {listed}" if near else listed
+        hint = f"{' or '.join(f'sample:{name}' for name in near)}; {listed}" if near else listed
         raise Missing(f"no sample {name!r}", hint=hint) from None
 
 

@@ -40,7 +40,7 @@ def complete_path(ctx: click.Context, param: click.Parameter, incomplete: str) -
         return [CompletionItem(incomplete, type="file")]
     import lakelens as ll
 
-    names = [f"sample:{one.name}" for one in ll.sample()]
+    names = [f"sample:{sample.name}" for sample in ll.sample()]
     found = [CompletionItem(name) for name in names if name.startswith(incomplete)]
     return found or [CompletionItem(incomplete, type="file")]
 

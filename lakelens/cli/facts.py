@@ -78,7 +78,10 @@ def describe_list(found: ManifestList, manifests: Iterable[Manifest] | None = No
     if manifests is None:
         return facts
     # the manifests are opened for the schema's id, where no list records it
-    rows = [list_facts(MANIFEST, one, role=found.role, schema_id=one.schema_id) for one in manifests]
+    rows = [
+        list_facts(MANIFEST, manifest, role=found.role, schema_id=manifest.schema_id)
+        for manifest in manifests
+    ]
     return {**facts, "manifests": rows}
 
 
@@ -90,9 +93,9 @@ def describe_stored(file: StoredFile) -> Facts:
 def describe_catalog(catalog: Catalog) -> Facts:
     """The tables below a directory."""
     catalog.read_outlines()
-    tables = ({**list_facts(Catalog.facts, found), "reasons": found.evidence.reasons} for found in catalog)
+    tables = ({**list_facts(Catalog.facts, table), "reasons": table.evidence.reasons} for table in catalog)
     problems = [{"path": problem.path, "message": problem.reason} for problem in catalog.problems]
-    views = [list_facts(type(catalog.views).facts, found) for found in catalog.views]
+    views = [list_facts(type(catalog.views).facts, view) for view in catalog.views]
     return {"root": catalog.root, "tables": tables, "views": views, "problems": problems}
 
 
@@ -112,8 +115,8 @@ def describe_view(view: View) -> Facts:
     return {
         "view": pick(view, *names),
         "properties": view.properties,
-        "versions": [pick(one, *version) for one in view.versions],
-        "schemas": [describe_schema(one) for one in view.schemas],
+        "versions": [pick(kept, *version) for kept in view.versions],
+        "schemas": [describe_schema(schema) for schema in view.schemas],
         "log": [pick(line, "version_id", "at") for line in view.log],
         "findings": [list_facts(FINDING, finding) for finding in view.findings],
     }
@@ -122,7 +125,7 @@ def describe_view(view: View) -> Facts:
 def describe_diff(diff: Diff) -> Facts:
     """What changed between two snapshots, file by file."""
     index_files = {
-        side: [pick(found, "index_type", "path", "size_bytes", "row_count") for found in files]
+        side: [pick(file, "index_type", "path", "size_bytes", "row_count") for file in files]
         for side, files in (("added", diff.index_files.added), ("removed", diff.index_files.removed))
     }
     return {

@@ -184,7 +184,7 @@ def list_values(array: pa.Array) -> list[Any]:
         return _list_maps(array)
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
         # slices hold only their own items, also where the list is null or has a fixed size
-        return [None if held.values is None else list_values(held.values) for held in array]
+        return [None if scalar.values is None else list_values(scalar.values) for scalar in array]
     if pa.types.is_temporal(kind) and not pa.types.is_duration(kind):
         # `2024-01-01 00:00:00Z` as ISO 8601 words it, with a T
         return [

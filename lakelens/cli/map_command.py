@@ -111,7 +111,7 @@ def skeleton(table: Table, target: Path, keep: tuple[str, ...], output: Output) 
     """Write a copy of a table's metadata elsewhere in which every name and value is replaced, but nothing else."""
     made = table.skeleton(target, keep=keep)
     if output.as_json:
-        left_out = [one.message for one in made.findings]
+        left_out = [finding.message for finding in made.findings]
         output.write_answer(table, path=str(made), size_bytes=made.size_bytes, left_out=left_out)
         return
     output.write_line(str(made))

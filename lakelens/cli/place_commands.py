@@ -97,13 +97,17 @@ def samples(name: str | None, directory: Path | None, output: Output) -> None:
     known = ll.sample()
     with output:
         if output.as_json:
-            listed = ({"name": one.name, "format": one.format, "story": one.story} for one in known)
+            listed = (
+                {"name": sample.name, "format": sample.format, "story": sample.story} for sample in known
+            )
             output.write_json({"samples": listed})
             return
         from lakelens.views.card.model import Cell, Column
 
         columns = (Column("sample", is_short=True), Column("format", is_short=True), Column("story"))
-        output.write_rows(columns, ((Cell(one.name), Cell(one.format), Cell(one.story)) for one in known))
+        output.write_rows(
+            columns, ((Cell(sample.name), Cell(sample.format), Cell(sample.story)) for sample in known)
+        )
 
 
 @click.command(

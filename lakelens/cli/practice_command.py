@@ -62,7 +62,7 @@ def exercise(
     if subject is not None:
         _answer(find(subject, n), answer, has_hint, has_solution, output)
     elif output.as_json:
-        output.write_json({"exercises": [_describe(one) for one in find()]})
+        output.write_json({"exercises": [_describe(exercise) for exercise in find()]})
     else:
         output.show_view(find(), 1)
 
@@ -87,7 +87,7 @@ def quiz(part: int, n: int | None, answer: str | None, output: Output) -> None:
             "--check needs the number of a question, as in lakelens quiz 1 3 --check ANSWER"
         )
     elif output.as_json:
-        questions = [_describe(one) for one in found]
+        questions = [_describe(question) for question in found]
         output.write_json({"part": found.part, "title": found.title, "questions": questions})
     else:
         output.show_view(found, 1)
@@ -115,8 +115,12 @@ def _answer(found: Exercise, answer: str | None, has_hint: bool, has_solution: b
 
 def _describe(found: Exercise) -> dict[str, Any]:
     exhibits = [
-        {"title": one.title, "columns": list(one.columns), "rows": [list(row) for row in one.rows]}
-        for one in found.exhibits
+        {
+            "title": exhibit.title,
+            "columns": list(exhibit.columns),
+            "rows": [list(row) for row in exhibit.rows],
+        }
+        for exhibit in found.exhibits
     ]
     return {
         "subject": found.subject,
@@ -137,6 +141,6 @@ def _describe_more(found: Exercise, has_hint: bool, has_solution: bool) -> Mappi
     if has_solution:
         solution = found.solution()
         more["solution"] = [
-            {"field": one.field, "value": one.value, "why": one.why} for one in solution.steps
+            {"field": step.field, "value": step.value, "why": step.why} for step in solution.steps
         ]
     return more

@@ -79,7 +79,7 @@ def serve(root: str, browser: bool, storage: tuple[tuple[str, str], ...], **opti
         serving.serve(root, settings, storage_options=dict(storage) or None, announce=announce)
     click.echo("lakelens has stopped")
     sys.stdout.flush()
-    if any(one.name.startswith("lakelens-page") for one in threading.enumerate()):
+    if any(thread.name.startswith("lakelens-page") for thread in threading.enumerate()):
         sys.stderr.flush()
         os._exit(0)  # a page is still being made, and nobody waits for it
 

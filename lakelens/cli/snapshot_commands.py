@@ -40,7 +40,7 @@ def snapshots(table: Table, limit: int | None, output: Output) -> None:
     if output.as_json:
         from lakelens.cli.facts import describe_snapshot
 
-        output.write_answer(table, snapshots=(describe_snapshot(one) for one in reversed(newest)))
+        output.write_answer(table, snapshots=(describe_snapshot(snapshot) for snapshot in reversed(newest)))
     elif len(known):
         from lakelens.views.cards.snapshot import grid_snapshots
 
@@ -60,7 +60,10 @@ def manifests(table: Table, ref: str | None, output: Output) -> None:
     """List the manifests of a snapshot, as its manifest lists describe them."""
     snapshot = find_snapshot(table, ref)
     lists = [] if snapshot is None else list(note_problem(output, lambda: snapshot.manifest_lists, ()))
-    named = [(one, list(note_problem(output, lambda: one.manifests, ()))) for one in lists]  # noqa: B023 - called at once
+    named = []
+    for manifest_list in lists:
+        read = note_problem(output, lambda: manifest_list.manifests, ())  # noqa: B023 - called at once
+        named.append((manifest_list, list(read)))
     if output.as_json:
         from lakelens.cli.facts import describe_list
 

@@ -75,7 +75,7 @@ def _describe_whole(table: Table, snapshot: Snapshot | None, output: Output) -> 
         "refs": [facts.describe_ref(ref) for ref in table.refs],
         "snapshot_count": table.outline_history(1).count,
         "snapshot": None if state is None else facts.describe_snapshot(state),
-        "manifest_lists": [facts.describe_list(one) for one in lists],
+        "manifest_lists": [facts.describe_list(manifest_list) for manifest_list in lists],
     }
 
 
@@ -93,7 +93,7 @@ def schema(table: Table, ref: str | None, every: bool, output: Output) -> None:
     if output.as_json:
         from lakelens.cli.facts import describe_schema, describe_spec
 
-        schemas = (describe_schema(one) for one in shown)
+        schemas = (describe_schema(schema) for schema in shown)
         output.write_answer(table, schemas=schemas, partitioning=describe_spec(table.partitioning))
         return
     for one in shown:

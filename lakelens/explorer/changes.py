@@ -28,7 +28,7 @@ def list_statements(visit: Visit, most: int) -> tuple[list[Statement], int]:
     before = [mark for mark in history.marks[: place + 1] if mark.lane == lane]
     newest = (mark.snapshot for mark in islice(reversed(before), _MOST_WALKED))
     statements = list(islice(group_statements(newest), most))
-    shown = sum(len(one.snapshots) for one in statements)
+    shown = sum(len(statement.snapshots) for statement in statements)
     return statements, len(before) - shown
 
 

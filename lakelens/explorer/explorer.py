@@ -110,7 +110,7 @@ class Explorer:
             if self._known is None or self._looked < now:
                 with display.using(progress=False):  # who waits for a page does not look at this terminal
                     catalog = find_tables(self.root, storage_options=self._options, enclosed=True)
-                self._known = catalog, {found.path.rstrip("/"): found for found in catalog}
+                self._known = catalog, {table.path.rstrip("/"): table for table in catalog}
                 self._looked = time.monotonic()
                 self._took = self._looked - now
             return self._known
@@ -214,7 +214,7 @@ class Explorer:
             found = self._look(again=again)[1].get(wanted.rstrip("/"))
             if found is not None:
                 return found
-        known = ["/".join(self.name(one)) for one in self.catalog]
+        known = ["/".join(self.name(table)) for table in self.catalog]
         raise Missing(
             "no such table below the root",
             path="/".join(names) or self.root,
@@ -239,7 +239,9 @@ def find_snapshot(table: Table, wanted: str) -> Snapshot | None:
         return table.current
     branch, _, number = wanted.rpartition("/")
     if branch in table.separate_branches:
-        return next((one for one in table.separate_branches[branch] if str(one.id) == number), None)
+        return next(
+            (snapshot for snapshot in table.separate_branches[branch] if str(snapshot.id) == number), None
+        )
     try:
         return table.snapshot(wanted)
     except Ambiguous:

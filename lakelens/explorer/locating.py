@@ -73,7 +73,7 @@ def locate(explorer: Explorer, path: str) -> Place:
     catalog = explorer.catalog
     if names in {explorer.name(view) for view in catalog.views}:
         return Place(names)
-    known = {explorer.name(found) for found in catalog}
+    known = {explorer.name(table) for table in catalog}
     home = next((names[:n] for n in range(len(names), -1, -1) if names[:n] in known), None)
     if home is None:
         return Place().ask(**{BELOW: "/".join(names)})

@@ -86,7 +86,7 @@ class Stored:
         if found is not None and offset and str(getattr(found, "content_offset", None)) != offset:
             now = found.path
             same = self.files.choose(lambda path: path == now, "path")
-            at = (one for one in same if str(getattr(one, "content_offset", None)) == offset)
+            at = (file for file in same if str(getattr(file, "content_offset", None)) == offset)
             found = next(at, found)
         if found is not None:
             return found, True
@@ -149,7 +149,7 @@ class Stored:
         found = self.find_live(path)
         if found is not None:
             return found
-        log = next((one for one in self.table.metadata_log if is_named(one, path)), None)
+        log = next((entry for entry in self.table.metadata_log if is_named(entry, path)), None)
         return log or self._find_past(path)
 
     def _find_past(self, path: str) -> Any:

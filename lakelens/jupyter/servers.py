@@ -165,7 +165,7 @@ def _ask_proxy(known: Mapping[str, Any]) -> tuple[bool, bool]:
     try:
         with build_opener(ProxyHandler({})).open(request, timeout=_PATIENCE) as answer:
             servers = json.load(answer)["server_processes"]
-        return True, any(one.get("name") == NAME for one in servers)
+        return True, any(server.get("name") == NAME for server in servers)
     except HTTPError as error:
         return (False, False) if error.code == 404 else (_is_installed(), _is_installed())
     except (OSError, ValueError, LookupError, TypeError, AttributeError):

@@ -182,7 +182,7 @@ class Workers:
             del self._jobs[name]
         elif job.thread is None:
             del self._jobs[name]
-            self._waiting = deque(one for one in self._waiting if one[1] is not job)
+            self._waiting = deque(task for task in self._waiting if task[1] is not job)
 
 
 def _describe(thread: threading.Thread | None) -> str:

@@ -67,7 +67,7 @@ def _find_sentence(kind: type, name: str) -> str:
     camel = first + "".join(part.title() for part in rest)
     spelled = (name, camel, f"_{name.upper()}", name.replace("_", "-"))
     known = load_section(f"{home[2]}.{section}")
-    return next((known[one] for one in spelled if one in known), "")
+    return next((known[name] for name in spelled if name in known), "")
 
 
 def _list_annotated(kind: type) -> Iterator[str]:

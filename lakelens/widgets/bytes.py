@@ -116,7 +116,7 @@ def _matches(span: Span, data: Octets, words: str, octets: bytes | None) -> bool
     if not is_field(span):
         return False
     parts = () if span.is_leaf else span.iter_children()
-    return any(words in _write_value(one).lower() for one in (span, *parts))
+    return any(words in _write_value(part).lower() for part in (span, *parts))
 
 
 def _write_value(span: Span) -> str:

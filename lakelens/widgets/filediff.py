@@ -161,7 +161,7 @@ def _weigh(group: DiffGroup, order: Order) -> int:
     if order == "name":
         return 0
     changed = (group.sums["removed"], group.sums["added"])
-    return sum((one.bytes if order == "size" else one.rows) or 0 for one in changed)
+    return sum((tally.bytes if order == "size" else tally.rows) or 0 for tally in changed)
 
 
 def _rank(step: str | int | None) -> tuple[bool, int, str]:
@@ -192,7 +192,7 @@ class FileRows:
     """
 
     def __init__(self, raised: Raised) -> None:
-        self._after = {found.path: found.level for found in raised.files}
+        self._after = {file.path: file.level for file in raised.files}
         self._before = raised.levels
         self._ids: dict[Place, str] = {}
         self._sources: dict[str, tuple[DiffGroup, int]] = {}

@@ -128,7 +128,7 @@ class _Keys(traitlets.List[str]):
     """Keys of snapshots, set by whatever stands for one."""
 
     def validate(self, obj: Any, value: Any) -> list[str]:
-        keys = [obj._name_key(one) for one in value] if isinstance(value, list | tuple) else value
+        keys = [obj._name_key(wanted) for wanted in value] if isinstance(value, list | tuple) else value
         return list(super().validate(obj, keys) or [])
 
 

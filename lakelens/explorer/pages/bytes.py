@@ -244,7 +244,7 @@ def _make_encoded(visit: Visit) -> Page:
     manifest, number, entry = stored.ask_entry()
     stored.inside.check(manifest.path)
     path, name = manifest.path, wording.name(manifest.path)
-    known = {one.field: one for one in entry.file.list_encoded()}
+    known = {encoded.field: encoded for encoded in entry.file.list_encoded()}
     field = place.get("field")
     crumbs = (
         Link("manifests", place.with_page("manifests")),

@@ -92,7 +92,7 @@ def _make_form(visit: Visit, before: Snapshot | None, after: Snapshot) -> Form:
     old, new = NOTHING if before is None else str(before.id), str(after.id)
     target = visit.place.with_page("diff", part=visit.place.get("part"))
     if table.snapshot_count <= _MOST_OPTIONS:
-        ids = tuple(str(one.id) for one in reversed(table.snapshots))
+        ids = tuple(str(snapshot.id) for snapshot in reversed(table.snapshots))
         fields = (
             Field("before", "from", old, "choice", options=(NOTHING, *ids)),
             Field("after", "to", new, "choice", options=ids),
@@ -122,7 +122,7 @@ def _find_newer(visit: Visit, state: Snapshot) -> int | None:
     if table.traits.numbers_branches:
         following = (state.id or 0) + 1
         return following if table.has_snapshot(following) else None
-    newer = ask(table, "newer", lambda: {one.parent_id: one.id for one in table.snapshots})
+    newer = ask(table, "newer", lambda: {snapshot.parent_id: snapshot.id for snapshot in table.snapshots})
     return newer.get(state.id)
 
 

@@ -51,10 +51,10 @@ def _list_vectors(place: Place, file: Any) -> Listing:
     ranges = list(file.ranges)
     rows = [
         (
-            wording.name(str(one.get("data_file") or "")),
-            {name: one.get(name) for name in ("offset", "length", "cardinality")},
+            wording.name(str(vector.get("data_file") or "")),
+            {name: vector.get(name) for name in ("offset", "length", "cardinality")},
         )
-        for one in ranges
+        for vector in ranges
     ]
 
     def find_data(at: int) -> Target:
@@ -150,7 +150,7 @@ def _read_document(stored: Stored, place: Place) -> tuple[Any, str | None, list[
     if not place.get("path"):
         return table.metadata, None if _has_many(table.metadata) else table.metadata_path, []
     path = stored.ask_path()
-    log = next((one for one in table.metadata_log if is_named(one, path)), None)
+    log = next((entry for entry in table.metadata_log if is_named(entry, path)), None)
     try:
         now = path if log is None else log.path
         if table.storage is None or not stored.inside.holds(now):
@@ -282,10 +282,10 @@ def _list_documents(visit: Visit) -> Iterator[Part]:
         newest = log[-_MOST_VERSIONS:][::-1]
         rows = [
             (
-                replace(cells.code(one.recorded_path), target=Target("metadata", one.path)),
-                cells.moment(one.timestamp),
+                replace(cells.code(earlier.recorded_path), target=Target("metadata", earlier.path)),
+                cells.moment(earlier.timestamp),
             )
-            for one in newest
+            for earlier in newest
         ]
         body: list[Body] = [cells.grid(("metadata-file", "timestamp"), rows, noun="version")]
         if len(log) > len(newest):

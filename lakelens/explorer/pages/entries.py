@@ -90,8 +90,8 @@ def show_chosen(
     ]
     where = ", ".join(_describe_place(entry))
     encoded = [
-        Link(one.field, record.with_page("bytes", manifest=path, entry=number, field=one.field))
-        for one in islice(file.list_encoded(), MOST_BESIDE)
+        Link(encoded.field, record.with_page("bytes", manifest=path, entry=number, field=encoded.field))
+        for encoded in islice(file.list_encoded(), MOST_BESIDE)
     ]
     near = [
         (key, Link(f"entry {at}", find_entry(place, path, at)))
@@ -161,7 +161,7 @@ def make_entry(visit: Visit) -> Page:
     stored, place = Stored(visit), visit.place
     manifest, number, entry = stored.ask_entry()
     path, name = manifest.path, wording.name(manifest.path)
-    fields = {one.field: one for one in entry.file.list_encoded()}
+    fields = {encoded.field: encoded for encoded in entry.file.list_encoded()}
     held = list(_flatten(entry.raw))
     start = min(place.get_number("from"), max(len(held) - 1, 0)) // _FIELDS * _FIELDS
     rows = []

@@ -47,7 +47,7 @@ def describe_found(findings: Findings) -> str:
     """
     words = []
     for severity, noun in (("error", "ERROR"), ("warning", "WARNING"), ("note", "note")):
-        count = sum(found.severity == severity for found in findings)
+        count = sum(finding.severity == severity for finding in findings)
         words += [wording.plural(count, noun)] if count else []
     return ", ".join(words) or "none found in what was looked at"
 

@@ -49,7 +49,7 @@ def make_warehouse(explorer: Explorer, place: Place) -> Page | Redirect:
         return Redirect(Place(()))
     catalog = whole.below(place.get(BELOW)) if place.get(BELOW) else whole
     tables = explorer.outlines.read(catalog)
-    outlines = [found.outline for found in tables]
+    outlines = [table.outline for table in tables]
     name = wording.name(catalog.root) or "warehouse"
     sums = ((word, sum(outline.count_findings(word) for outline in outlines)) for word in _SEVERITIES[:2])
     alert = ", ".join(wording.plural(number, word.upper()) for word, number in sums if number)
@@ -65,7 +65,7 @@ def make_warehouse(explorer: Explorer, place: Place) -> Page | Redirect:
         Card(name, _count_formats(catalog), wording.clean(catalog.root), alert, body=body),
     ]
     if tables:
-        source = TableSource([("/".join(explorer.name(found)), found) for found in tables])
+        source = TableSource([("/".join(explorer.name(table)), table) for table in tables])
         parts.append(_mark_newest(make_listing(source, place), place))
     if len(catalog.views):
         words = f"{wording.plural(len(catalog.views), 'view')}, queries that hold no rows"
@@ -241,12 +241,13 @@ def _list_notes(catalog: Catalog, outlines: Sequence[Outline]) -> Iterator[Note]
         more = f", … {len(folders) - _MOST_FOLDERS:,} more" if len(folders) > _MOST_FOLDERS else ""
         number = wording.plural(len(folders), "directory holds", "directories hold")
         yield Note(f"{number} no table: {shown}{more}.", "mute")
-    listed = [one for one in outlines if not one.has_snapshots and one.files is not None]
+    listed = [outline for outline in outlines if not outline.has_snapshots and outline.files is not None]
     if listed:
-        files = sum(one.files or 0 for one in listed)
+        files = sum(outline.files or 0 for outline in listed)
         rows, footers = wording.plural(len(listed), "table"), wording.plural(files, "file footer")
         yield Note(f"Rows of {rows} without metadata are in {footers}, which are not read here.", "mute")
     if any(
-        one.rows is not None and one.rows.count is None and one.rows.at_most is not None for one in outlines
+        outline.rows is not None and outline.rows.count is None and outline.rows.at_most is not None
+        for outline in outlines
     ):
         yield Note("≤: deletes and keys may leave fewer rows; only reading the files shows how many.", "mute")

@@ -79,11 +79,19 @@ def _format_scope(check: Check) -> str:
 def _format_losses(check: Check) -> str:
     """What cannot be read, and until when all can."""
     strays = check.strays
-    broken = {one.path for one in check.findings if one.severity == "error" and one.code == "corrupt"}
-    roles = {one.path: one.role for one in strays.resized}
-    missing = Counter(one.role for one in strays.missing if one.referenced_by)
+    broken = {
+        finding.path
+        for finding in check.findings
+        if finding.severity == "error" and finding.code == "corrupt"
+    }
+    roles = {stray.path: stray.role for stray in strays.resized}
+    missing = Counter(stray.role for stray in strays.missing if stray.referenced_by)
     damaged = Counter(roles.get(path, "file") for path in {*roles, *broken})
-    unread = {one.path for one in check.findings if one.severity == "error" and one.code == "unsupported"}
+    unread = {
+        finding.path
+        for finding in check.findings
+        if finding.severity == "error" and finding.code == "unsupported"
+    }
     foreign = Counter({"file": len(unread)} if unread else {})
     words = [
         f"{format_role(role, count)} {'is' if count == 1 else 'are'} {what}"
@@ -277,7 +285,7 @@ def _fold_defects(defects: Defects) -> Fold:
     tried, showing = len(defects.tried), defects.showing
     if not tried:
         return Fold("Writers", "no rule about writers of this format is known")
-    shows = [one for one in showing if one.rule.severity != "note"]
+    shows = [tried for tried in showing if tried.rule.severity != "note"]
     notes = len(showing) - len(shows)
     answer = f"{wording.count(len(defects.concerning))} of {wording.plural(tried, 'known defect')} concern these writers"
     alert = ""
@@ -291,16 +299,16 @@ def _fold_defects(defects: Defects) -> Fold:
 def list_defects(defects: Defects) -> list[Body]:
     """The rules that concern the writers or show, and who wrote the table."""
     ordered = sorted(defects.tried, key=lambda one: (not one.shows, not one.concerns))
-    chosen = [one for one in ordered if one.shows or one.concerns]
+    chosen = [tried for tried in ordered if tried.shows or tried.concerns]
     rows = [
         (
-            cells.code(one.rule.code),
-            cells.text(one.rule.writers),
-            cells.text(one.rule.shows),
-            cells.text(one.here, "warn" if one.shows and one.rule.severity != "note" else "mute"),
-            cells.text(one.rule.thread, "mute"),
+            cells.code(tried.rule.code),
+            cells.text(tried.rule.writers),
+            cells.text(tried.rule.shows),
+            cells.text(tried.here, "warn" if tried.shows and tried.rule.severity != "note" else "mute"),
+            cells.text(tried.rule.thread, "mute"),
         )
-        for one in chosen
+        for tried in chosen
     ]
     names = ("rule", "writers it concerns", "how it shows", "here", "thread")
     grid = cells.grid(names, rows, how="check.defects.tried", noun="rule")
@@ -353,7 +361,7 @@ def card_of_first_aid(aid: FirstAid, detail: int = 1) -> Card:
 @describe.register
 def card_of_defects(defects: Defects, detail: int = 1) -> Card:
     """Show which known defects concern the writers of a table, and where one shows."""
-    showing = [one.rule.code for one in defects.showing]
+    showing = [tried.rule.code for tried in defects.showing]
     noun = f"{wording.count(len(showing))} shown" if showing else "None shows"
     many = wording.plural(len(defects.tried), "known defect")
     sentence = f"{wording.count(len(defects.concerning))} of {many} concern the writers of this table"

@@ -308,6 +308,6 @@ def _fold_tasks(explanation: Explanation) -> Fold:
             for figure in tasks.figures
         ]
         grid = cells.grid(("figure", "value#", "property", ""), rows, about=("common.explanation",))
-        return [grid, *(Note(wording.clean(one, 400), "mute") for one in tasks.assumptions)]
+        return [grid, *(Note(wording.clean(assumption, 400), "mute") for assumption in tasks.assumptions)]
 
     return Fold("Tasks", answer, show)

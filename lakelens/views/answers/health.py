@@ -63,7 +63,9 @@ def _say_first(health: Health) -> str:
         first, measure = health.calls[0], health.first
         beyond = "" if measure is None else f" ({measure.name}: {format_value(measure)})"
         words = f"First: {wording.clean(first.name, 80)}, {wording.clean(first.why, 200)}{beyond}."
-    moments = [one.committed_at for one in health.table.snapshots[-1:] if one.committed_at is not None]
+    moments = [
+        snapshot.committed_at for snapshot in health.table.snapshots[-1:] if snapshot.committed_at is not None
+    ]
     if moments:
         words += f" Ages are measured from the newest commit, {wording.moment(moments[-1])} UTC."
     return words
@@ -300,7 +302,9 @@ def _fold_metadata(documents: DocumentParts) -> Fold:
 
 
 def _grid_document(documents: DocumentParts, document: str) -> Grid:
-    parts = sorted((one for one in documents if one.document == document), key=lambda part: -part.size_bytes)
+    parts = sorted(
+        (part for part in documents if part.document == document), key=lambda part: -part.size_bytes
+    )
     shown, rest = parts[:_MOST_PARTS], parts[_MOST_PARTS:]
     largest = max((part.size_bytes for part in parts), default=0)
     bars = cells.shares([part.size_bytes for part in shown], [largest] * len(shown))
@@ -327,7 +331,9 @@ def _grid_document(documents: DocumentParts, document: str) -> Grid:
 
 
 def _grid_needs(needs: Needs) -> Grid:
-    rows = [(cells.text(one.feature), cells.text(one.where), cells.text(one.since, "mute")) for one in needs]
+    rows = [
+        (cells.text(need.feature), cells.text(need.where), cells.text(need.since, "mute")) for need in needs
+    ]
     names = ("what a reader must know", "where", "since")
     return cells.prune(cells.grid(names, rows, how="health.who_can_read", noun="feature", about=_ABOUT))
 

@@ -125,14 +125,14 @@ def _fold_bucket(bucket: Bucket) -> Fold:
 def _fold_tree(drawn: Map) -> Fold:
     rows = [
         (
-            Cell("  " * one_.depth + wording.clean(one_.name), "tree"),
-            Cell(one_.word, _ROLES.get(one_.state, "mute")),
-            cells.text(wording.clean(one_.words)),
+            Cell("  " * branch.depth + wording.clean(branch.name), "tree"),
+            Cell(branch.word, _ROLES.get(branch.state, "mute")),
+            cells.text(wording.clean(branch.words)),
         )
-        for one_ in drawn.tree
+        for branch in drawn.tree
     ]
     columns = (Column("directory or file"), Column("state", is_short=True), Column("holds"))
-    said = (f"{wording.clean(one_.name, 160)}: {one_.word}" for one_ in drawn.tree)
+    said = (f"{wording.clean(branch.name, 160)}: {branch.word}" for branch in drawn.tree)
     answer = "; ".join(said)
     return Fold(
         "directory", answer, lambda: one(cells.grid(columns, rows, how="table.map().tree", noun="line"))

@@ -79,9 +79,11 @@ def _format_rewriting(plan: Plan) -> str:
     out = " and ".join(format_role(line.role, line.files) for line in plan.outcome)
     if not len(plan.replaced):
         return f"add {wording.plural(len(plan.reads), 'file')} to the current state"
-    rewritten = [one for one in plan.replaced_counts if one.role in {line.role for line in plan.outcome}]
+    rewritten = [
+        tally for tally in plan.replaced_counts if tally.role in {line.role for line in plan.outcome}
+    ]
     main = rewritten or plan.replaced_counts[:1]
-    many = " and ".join(format_role(one.role, one.files) for one in main)
+    many = " and ".join(format_role(tally.role, tally.files) for tally in main)
     if not len(plan.reads):
         return f"take {many} out of the current state"
     return f"rewrite {many} into {'about ' if out else 'nothing'}{out}"
@@ -300,12 +302,15 @@ def _grid_files(files: PlannedFiles, how: str) -> Grid:
 
 def _fold_assumptions(plan: Plan) -> Fold:
     assumed = plan.assumptions
-    unknown = sum(1 for one in assumed if not one.is_known)
+    unknown = sum(1 for assumption in assumed if not assumption.is_known)
     answer = wording.plural(len(assumed), "thing")
     if unknown:
         which = "one of them" if unknown == 1 else f"{wording.count(unknown)} of them"
         answer += f", {which} cannot be known from here"
     ordered = sorted(assumed, key=lambda one: one.is_known)
     return Fold(
-        "Assumes", answer, lambda: [Note(f"• {wording.clean(one.text, 600)}") for one in ordered], opened=True
+        "Assumes",
+        answer,
+        lambda: [Note(f"• {wording.clean(assumption.text, 600)}") for assumption in ordered],
+        opened=True,
     )

@@ -56,8 +56,13 @@ def card_of_exercise(exercise: Exercise, detail: int = 1) -> Card:
 def card_of_exercises(exercises: Exercises, detail: int = 1) -> Card:
     """The subjects and what each exercise practises."""
     rows = [
-        (cells.code(one.subject), cells.number(one.number), cells.text(one.title), cells.text(one.question))
-        for one in exercises
+        (
+            cells.code(exercise.subject),
+            cells.number(exercise.number),
+            cells.text(exercise.title),
+            cells.text(exercise.question),
+        )
+        for exercise in exercises
     ]
     with display.using(max_rows=max(display.max_rows, len(rows), 1)):
         grid = cells.grid(("subject!", "n#", "practises", "question"), rows, is_open=True)
@@ -84,7 +89,7 @@ def card_of_hint(hint: Hint, detail: int = 1) -> Card:
 def card_of_solution(solution: Solution, detail: int = 1) -> Card:
     """Each part of the answer and how the bytes say so, then every byte with its name."""
     rows = [
-        (cells.code(one.field), Cell(one.value, "exact"), Cell(one.why, "code")) for one in solution.steps
+        (cells.code(step.field), Cell(step.value, "exact"), Cell(step.why, "code")) for step in solution.steps
     ]
     body: list[Body] = [cells.grid(("part", "value", "because"), rows, is_open=True)]
     if solution.has_bytes:
@@ -141,7 +146,7 @@ def draw_boxes(encoding: Encoding) -> str:
 
 def _measure_boxes(row: Row, rows: Sequence[Row]) -> list[float]:
     """Measure the boxes of a row: each is as wide as the widest of those above and below."""
-    alike = [one.boxes for one in rows if len(one.boxes) == len(row.boxes)]
+    alike = [other.boxes for other in rows if len(other.boxes) == len(row.boxes)]
     return [
         max(_LEAST, *(len(box.text) * _CHARACTER + 10 for box in column))
         for column in zip(*alike, strict=True)

@@ -99,7 +99,7 @@ def _format_scope(space: Space) -> str:
     if orphans:
         what = "Removing orphans frees" if space.is_certain else "Orphans, perhaps, are"
         sentences.append(f"{what} {wording.size(orphans)}")
-    columns = [found for found in space.slices.find(names.LIVE) if found.part in space.division.columns]
+    columns = [row for row in space.slices.find(names.LIVE) if row.part in space.division.columns]
     if len(columns) > 1 and columns[0].size_bytes * _LARGE > space.live_bytes:
         share = _format_share(columns[0].size_bytes, space.live_bytes)
         sentences.append(f"The column {wording.clean(columns[0].part, 60)} alone is {share} of the live data")
@@ -177,10 +177,10 @@ def _list_rows(
 
 def _add_others(space: Space, group: str, others: Sequence[Slice]) -> tuple[int, tuple[Cell, ...]]:
     """One row for parts that have none of their own."""
-    size = sum(found.size_bytes for found in others)
+    size = sum(row.size_bytes for row in others)
     noun = "column" if group == names.LIVE else "row"
     many = f"… {wording.count(len(others))} more {noun}{'s' * (len(others) != 1)}"
-    files = None if group == names.LIVE else sum(found.files or 0 for found in others)
+    files = None if group == names.LIVE else sum(row.files or 0 for row in others)
     typed = Cell("space.slices", "code", linked=(_ALL_SLICES,))
     return size, _row(space, Cell(many, "mute"), files, size, typed)
 
@@ -191,8 +191,8 @@ def _choose(
     """The parts that have a row of their own, those that are added up, and those that follow."""
     listed, rest = list(members), list[Slice]()
     if group == names.LIVE:
-        listed = [found for found in members if found.part in space.division.columns]
-        rest = [found for found in members if found.part not in space.division.columns]
+        listed = [row for row in members if row.part in space.division.columns]
+        rest = [row for row in members if row.part not in space.division.columns]
     if len(listed) <= most + 1:
         return listed, [], rest
     return listed[:most], listed[most:], rest
@@ -207,9 +207,7 @@ def _row(space: Space, name: str | Cell, files: int | None, size: int, keeper: C
 def _format_parts(group: str, members: Sequence[Slice]) -> str:
     """The parts of a group in a line, with their files; who keeps orphans is said too."""
     parts = [
-        f"{wording.count(found.files)} {wording.clean(_name_one(found), 60)}"
-        for found in members[:6]
-        if found.files
+        f"{wording.count(row.files)} {wording.clean(_name_one(row), 60)}" for row in members[:6] if row.files
     ]
     more = len(members) - 6
     words = ", ".join(parts) + (f", {wording.plural(more, 'more kind')}" if more > 0 else "")
@@ -252,8 +250,8 @@ def _list_folds(space: Space) -> Iterator[Fold]:
         answer = f"{_format_expiring(space, last).removeprefix('Expiring ')} frees {wording.size(last.size_bytes)}, {many}"
         yield Fold("Expiring", answer, lambda: one(_grid_expiring(space)), opened=True)
     if len(space.holders.keepers) and not space.table.traits.files_are_listed:
-        refs = [found for found in space.by_ref[:4] if found.kind != "current"][:3]
-        parts = [f"{wording.clean(found.name, 60)} {wording.size(found.size_bytes)}" for found in refs]
+        refs = [ref for ref in space.by_ref[:4] if ref.kind != "current"][:3]
+        parts = [f"{wording.clean(ref.name, 60)} {wording.size(ref.size_bytes)}" for ref in refs]
         left = len(space.by_ref) - len(refs) - (space.holders.current is not None)
         more = f"; {wording.count(left)} more" if left > 0 else ""
         answer = (
@@ -273,7 +271,7 @@ def _list_folds(space: Space) -> Iterator[Fold]:
 
 
 def _grid_expiring(space: Space) -> Grid:
-    rows, sizes = [], [found.size_bytes for found in space.expiring]
+    rows, sizes = [], [expiry.size_bytes for expiry in space.expiring]
     bars = cells.shares(sizes, [max(sizes)] * len(sizes))
     for found, bar in zip(space.expiring, bars, strict=True):
         is_last = found.before == space.holders.newest
@@ -372,7 +370,7 @@ def list_boxes(space: Space) -> list[Box]:
         dark, light = _TINTS.get(box.name, _GREY)
         boxes.append(Box(box.name, box.size, box.x, box.width, 1, dark))
         members: Sequence[Slice] = next((held for name, held, _ in groups if name == box.name), ())
-        parts = [(one.part, one.size_bytes) for one in members if one.part]
+        parts = [(row.part, row.size_bytes) for row in members if row.part]
         for part in _divide(parts, box.x, box.width, 2) if len(parts) == len(members) else ():
             boxes.append(Box(part.name, part.size, part.x, part.width, 2, light))
     return boxes
@@ -419,7 +417,7 @@ def describe_picture(space: Space) -> str:
     """Say the picture in words."""
     shown = []
     for name, members in space.slices.iterate_groups():
-        largest = sorted((one for one in members if one.part), key=lambda one: -one.size_bytes)[:3]
-        inside = ", ".join(f"{wording.clean(one.part, 60)} {wording.size(one.size_bytes)}" for one in largest)
+        largest = sorted((row for row in members if row.part), key=lambda one: -one.size_bytes)[:3]
+        inside = ", ".join(f"{wording.clean(row.part, 60)} {wording.size(row.size_bytes)}" for row in largest)
         shown.append(f"{name} {wording.size(members.size_bytes)}{f' ({inside})' if inside else ''}")
     return f"{wording.size(space.size_bytes)}: {'; '.join(shown)}"

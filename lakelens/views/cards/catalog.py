@@ -178,18 +178,19 @@ def _list_messages(outline: Outline, severity: str) -> list[str]:
 
 def _list_notes(outlines: Sequence[Outline], *, is_sorted: bool) -> list[Note]:
     """What was looked at, and what was not."""
-    requests = sum(one.reads.requests for one in outlines if one.reads is not None)
-    size = sum(one.reads.bytes for one in outlines if one.reads is not None)
+    requests = sum(outline.reads.requests for outline in outlines if outline.reads is not None)
+    size = sum(outline.reads.bytes for outline in outlines if outline.reads is not None)
     looked = (
         f"Looked at: the newest metadata of {wording.plural(len(outlines), 'table')} "
         f"({wording.plural(requests, 'request')}, {wording.size(size)}); not at manifests and data files."
     )
-    if any(one.files is None and one.error is None for one in outlines):
+    if any(outline.files is None and outline.error is None for outline in outlines):
         looked += " .measure() lists and counts the files where that was not done."
-    if any(not one.has_snapshots and one.files is not None for one in outlines):
+    if any(not outline.has_snapshots and outline.files is not None for outline in outlines):
         looked += " Rows of tables without metadata are in the footers of their files."
     if any(
-        one.rows is not None and one.rows.count is None and one.rows.at_most is not None for one in outlines
+        outline.rows is not None and outline.rows.count is None and outline.rows.at_most is not None
+        for outline in outlines
     ):
         looked += " ≤: deletes and keys may leave fewer; table.current.live_rows counts."
     notes = [Note(looked, "mute")]
@@ -254,13 +255,13 @@ def card_of_samples(samples: Samples, detail: int = 1) -> Card:
     """The tables that ship with the package, each with what it shows and its story: all of them, however many rows."""
     rows = [
         (
-            cells.code(one.name),
-            cells.text(one.format),
-            cells.text(one.feature),
-            cells.text(one.story),
-            cells.size(one.size_bytes),
+            cells.code(sample.name),
+            cells.text(sample.format),
+            cells.text(sample.feature),
+            cells.text(sample.story),
+            cells.size(sample.size_bytes),
         )
-        for one in samples
+        for sample in samples
     ]
     with display.using(max_rows=max(display.max_rows, len(rows))):
         listed = cells.grid(("name", "format", "shows", "story", "size#"), rows, noun="sample")

@@ -462,7 +462,7 @@ def _fold_hashes(found: Any) -> Fold:
         return Fold("Hashes", wording.clean(error), alert="cannot be read")
     if hashes is None or not len(hashes):
         return Fold("Hashes", "none")
-    rows = [(cells.code(held),) for held in islice(hashes, display.max_rows)]
+    rows = [(cells.code(value),) for value in islice(hashes, display.max_rows)]
     grid = cells.grid(("hash",), rows, how=".hashes", noun=("hash", "hashes"), total=len(hashes))
     return Fold("Hashes", wording.plural(len(hashes), "key hash", "key hashes"), lambda: one(grid))
 

@@ -338,7 +338,7 @@ def card_of_delete_changes(changes: DeleteChanges, detail: int = 1) -> Card:
 
 def _note_manifests(changes: ManifestChanges, taken: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
     """Which dropped manifests each new one rewrites and how much of them; where the files of each dropped one went."""
-    live = {one.path: _count_live(one) for one in changes.dropped}
+    live = {manifest.path: _count_live(manifest) for manifest in changes.dropped}
     notes, went = {}, Counter[str]()
     for path, sources in taken.items():
         went.update(sources)

@@ -133,12 +133,12 @@ def card_of_tasks(tasks: Tasks, detail: int = 1) -> Card:
     )
     sizes = [
         (
-            cells.text(one.name),
-            cells.number(one.value),
-            cells.code(one.property),
-            cells.text("default" if one.is_default else "property"),
+            cells.text(figure.name),
+            cells.number(figure.value),
+            cells.code(figure.property),
+            cells.text("default" if figure.is_default else "property"),
         )
-        for one in tasks.figures
+        for figure in tasks.figures
     ]
     by = cells.grid(("figure", "value#", "property", "from"), sizes, noun="figure")
     assumed = [(cells.text(text),) for text in tasks.assumptions]

@@ -287,7 +287,7 @@ def note_elsewhere(table: Table) -> list[Body]:
 
 def note_newer(table: Table) -> list[Body]:
     """That a table has gone on since it was opened, so that files of an answer were missing."""
-    found = (one.message for one in table.findings if one.code == GONE_ON)
+    found = (finding.message for finding in table.findings if finding.code == GONE_ON)
     return [Note(f"{message[:1].upper()}{message[1:]}.", "warn") for message in found]
 
 

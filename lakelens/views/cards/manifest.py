@@ -49,11 +49,11 @@ def grid_lists(lists: Sequence[ManifestList], how: str = ".manifest_lists") -> G
     """Manifest lists, one a row."""
     rows = [
         (
-            cells.text(found.role),
-            named.place("manifest_list", found.path, wording.name(found.path) or "inline"),
-            _show_size(found),
+            cells.text(manifest_list.role),
+            named.place("manifest_list", manifest_list.path, wording.name(manifest_list.path) or "inline"),
+            _show_size(manifest_list),
         )
-        for found in islice(lists, display.max_rows)
+        for manifest_list in islice(lists, display.max_rows)
     ]
     names, about = ("role!", "manifest list", "bytes#"), ("common.manifest_list",)
     return cells.grid(names, rows, how=how, noun="list", total=len(lists), about=about)

@@ -177,7 +177,9 @@ def _list_versions(schema: Schema) -> Sequence[Schema]:
     if number is None or number >= _MOST_SCHEMAS:
         return (schema,)
     try:
-        return [one for one in schema.versions if one.id is not None and one.id <= number] or (schema,)
+        return [
+            version for version in schema.versions if version.id is not None and version.id <= number
+        ] or (schema,)
     except LakeError:
         return (schema,)
 

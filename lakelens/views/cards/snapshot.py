@@ -71,7 +71,7 @@ def card_of_snapshot(snapshot: Snapshot, detail: int = 1) -> Card:
         )
     folds += [*list_live_folds(snapshot, detail), *_fold_others(snapshot, detail)]
     folds += _fold_documents(snapshot, detail)
-    is_list = any(snapshot.path == found.path for found in snapshot.manifest_lists)
+    is_list = any(snapshot.path == manifest_list.path for manifest_list in snapshot.manifest_lists)
     kind: TargetKind = "manifest_list" if is_list else "metadata"
     return Card(
         "Listing" if snapshot.id is None else f"Snapshot {snapshot.id}",
@@ -127,7 +127,8 @@ def _fold_changes(snapshot: Snapshot, detail: int) -> Fold:
 def _fold_manifests(snapshot: Snapshot) -> list[Fold]:
     lists = snapshot.manifest_lists
     roles = ", ".join(
-        f"{wording.clean(found.role, 40)} {wording.name(found.path) or 'inline'}" for found in lists
+        f"{wording.clean(manifest_list.role, 40)} {wording.name(manifest_list.path) or 'inline'}"
+        for manifest_list in lists
     )
     manifests = snapshot.manifests
     answer = f"{wording.plural(len(manifests), 'manifest')}{_format_entries(manifests)}"
@@ -156,7 +157,7 @@ def _format_entries(manifests: Sequence[Manifest]) -> str:
 def _fold_others(snapshot: Snapshot, detail: int) -> list[Fold]:
     """Index files and statistics; index files that only a walk through every manifest finds are left to detail 2."""
     folds = []
-    is_cheap = all(found.role != "all" for found in snapshot.manifest_lists)
+    is_cheap = all(manifest_list.role != "all" for manifest_list in snapshot.manifest_lists)
     if (detail >= 2 or is_cheap) and snapshot.index_files:
         found = snapshot.index_files
         kinds = ", ".join(dict.fromkeys(wording.clean(f.index_type, 40) for f in found))
@@ -315,14 +316,14 @@ def _list_changes(figures: Sequence[Figures]) -> list[tuple[str, list[Cell]]]:
     """What commits changed, a column for each figure that one of them records, with bars before the rows that came."""
     columns: list[tuple[str, list[Cell]]] = []
     for label, find, word in _CHANGES:
-        if all(find(found) is None for found in figures):
+        if all(find(change) is None for change in figures):
             continue
         if label in _BEHIND_BARS and all(name for name, _ in columns):
-            columns.append(("", cells.bars([_measure_rows(found) for found in figures])))
+            columns.append(("", cells.bars([_measure_rows(change) for change in figures])))
         if label == "deleted#":
             columns.append((label, [cells.deleted(f.deleted, f.added_equality_deletes) for f in figures]))
         else:
-            columns.append((label, [word(find(found) or 0) for found in figures]))
+            columns.append((label, [word(find(change) or 0) for change in figures]))
     return columns
 
 
@@ -348,11 +349,11 @@ def _list_totals(shown: Sequence[Snapshot]) -> list[tuple[str, list[Cell]]]:
         snapshot.stated_live_rows if number else snapshot.known_live_rows
         for number, snapshot in enumerate(shown)
     ]
-    if all(one.recorded is None for one in rows):
+    if all(count.recorded is None for count in rows):
         return []
-    if all(one.count == one.recorded for one in rows):
-        return [("rows after#", [cells.number(one.recorded) for one in rows])]
-    live = [Cell(wording.live(one), "" if one.at_most else "mute", key=one.at_most) for one in rows]
+    if all(count.count == count.recorded for count in rows):
+        return [("rows after#", [cells.number(count.recorded) for count in rows])]
+    live = [Cell(wording.live(count), "" if count.at_most else "mute", key=count.at_most) for count in rows]
     return [("live after#", live)]
 
 

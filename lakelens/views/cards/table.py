@@ -199,12 +199,12 @@ def _flatten(catalog: Mapping[str, Any]) -> list[tuple[str, Any]]:
 
 def format_ranges(ranges: Sequence[Range], spec_id: int | None) -> str:
     """The ranges of today's partitioning in a line, and how many manifests still have another."""
-    mine = [one for one in ranges if one.spec_id == spec_id]
+    mine = [known for known in ranges if known.spec_id == spec_id]
     words = [
-        _format_range(one) if len(mine) == 1 else f"{wording.clean(one.name, 40)} {_format_range(one)}"
-        for one in mine[:3]
+        _format_range(known) if len(mine) == 1 else f"{wording.clean(known.name, 40)} {_format_range(known)}"
+        for known in mine[:3]
     ]
-    older = {one.spec_id: one.manifests for one in ranges if one.spec_id not in (spec_id, None)}
+    older = {known.spec_id: known.manifests for known in ranges if known.spec_id not in (spec_id, None)}
     covered = f": {', '.join(words)}" if words else ""
     left = [f"{wording.plural(number, 'manifest')} still in spec {spec}" for spec, number in older.items()]
     return covered + (f"; {', '.join(left[:3])}" if left else "")

@@ -116,7 +116,7 @@ def _format_amount(files: TracedFiles) -> str:
 
 def _format_deleted(trace: Trace) -> str:
     """How many rows a DELETE took away, as far as it is known; nothing of anything else."""
-    diff, words = trace.diff, [wording.name_statement(one) for one in trace.statements]
+    diff, words = trace.diff, [wording.name_statement(statement) for statement in trace.statements]
     if not words:
         words = [snapshot.snapshot.operation or "" for snapshot in trace.snapshots]
     if diff is None or diff.before is None or {word.upper() for word in words} != {"DELETE"}:

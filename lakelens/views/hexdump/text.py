@@ -250,5 +250,5 @@ def _make_plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(key): _make_plain(held) for key, held in value.items()}
     if isinstance(value, list | tuple):
-        return [_make_plain(held) for held in value]
+        return [_make_plain(item) for item in value]
     return str(value)

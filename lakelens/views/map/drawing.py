@@ -424,7 +424,7 @@ def describe_map(drawn: Map) -> str:
             f"bucket {clean(chart.bucket.name, 200)} with {count_noun(len(chart.bucket.levels), 'level')}"
         )
     if chart.tree:
-        parts.append(", ".join(f"{clean(one.name, 200)} {one.word}" for one in chart.tree))
+        parts.append(", ".join(f"{clean(branch.name, 200)} {branch.word}" for branch in chart.tree))
     if chart.beside is not None:
         parts.append(f"{chart.beside.noun}: {chart.beside.note}")
     words = "; ".join(parts)

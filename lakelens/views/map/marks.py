@@ -42,7 +42,8 @@ def measure(text: str, *, code: bool = False, bold: bool = False) -> float:
     """
     if code:
         return sum(
-            CODE * (_CODE_WIDTH if (one.isascii() or one == "…" or one in "⟨⟩−×") else 1.2) for one in text
+            CODE * (_CODE_WIDTH if (character.isascii() or character == "…" or character in "⟨⟩−×") else 1.2)
+            for character in text
         )
     width = 0
     for character in text:

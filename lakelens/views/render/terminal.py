@@ -75,14 +75,14 @@ def fit(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], width: int) -
         for i, column in enumerate(columns)
     ]
     every = list(range(len(columns)))
-    natural = [max(map(cell_len, held)) for held in texts]
+    natural = [max(map(cell_len, column)) for column in texts]
     if _add(natural, every) <= width:
         return ColumnLayout(every, natural, [], [False] * len(columns))
-    is_cut = [not all(_is_id_alone(text) for text in held[1:]) for held in texts]
+    is_cut = [not all(_is_id_alone(text) for text in column[1:]) for column in texts]
     texts = [
         [_cut_ids(text) for text in held] if cut else held for held, cut in zip(texts, is_cut, strict=True)
     ]
-    natural = [max(map(cell_len, held)) for held in texts]
+    natural = [max(map(cell_len, column)) for column in texts]
     floors = [_find_floor(column, held, width // 2) for column, held in zip(columns, texts, strict=True)]
     kept = every
     while _add(floors, kept) > width and len(kept) > 1:
