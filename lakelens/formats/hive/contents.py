@@ -134,7 +134,7 @@ def _list_leaves(fields: Iterable[Field], names: Mapping[str, str]) -> list[tupl
 
 
 def read_rows(store: Store, path: str, file_format: str, n: int) -> pa.Table:
-    """The first `n` rows as an Arrow table; the lines of a text file as one column `line`.
+    """Read the first `n` rows as an Arrow table; the lines of a text file as one column `line`.
 
     Raises `Corrupt` for damage, `Unsupported` for formats whose rows lakelens does not read.
     """

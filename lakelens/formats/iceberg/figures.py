@@ -114,7 +114,7 @@ def _moves_vectors_alone(summary: Summary) -> bool:
 
 
 def bound_rows(snapshot: IcebergSnapshot, version: int, distances: dict[int, float]) -> LiveRows:
-    """The live rows of a snapshot by its summary, and by those before it where its vectors ask for them.
+    """Count the live rows of a snapshot by its summary, and by those before it where its vectors ask for them.
 
     `distances` keeps for each snapshot how many commits lead to it from a state that proves itself.
     """

@@ -76,7 +76,7 @@ class _References:
         return role, tuple(dict.fromkeys((*own, *held))) if own else held
 
     def _hold(self, manifests: tuple[str, ...]) -> Referrers:
-        """The snapshots that name any of some manifests: one object for all files of a manifest."""
+        """Keep the snapshots that name any of some manifests: one object for all files of a manifest."""
         if manifests not in self._held:
             from pyroaring import BitMap
 

@@ -67,7 +67,7 @@ class IcebergMap:
         self.is_current = table.current is not None and self.snapshot.id == table.current.id
 
     def draw(self) -> Chart:
-        """The chart."""
+        """Draw the chart."""
         manifests, files = self._draw_manifests()
         tiers = (self._draw_pointer(), self._draw_metadata(), self._draw_lists(), manifests, files)
         counted = (
@@ -258,7 +258,7 @@ class IcebergMap:
         return len(counts) <= MANY_FILES and sum(n or 0 for n in counts) <= MANY_FILES
 
     def _hold(self, manifests: Sequence[IcebergManifest]) -> Held:
-        """What some manifests hold."""
+        """Count what some manifests hold."""
         live: dict[str, Tally] = {}
         new: dict[str, Tally] = {}
         error: LakeError | None = None
@@ -346,9 +346,9 @@ class IcebergMap:
         first = group[0]
         is_new = self.is_new(first)
         counts = (
-            ("ADDED", sum(one.added_files_count or 0 for one in group)),
-            ("EXISTING", sum(one.existing_files_count or 0 for one in group)),
-            ("DELETED", sum(one.deleted_files_count or 0 for one in group)),
+            ("ADDED", sum(manifest.added_files_count or 0 for manifest in group)),
+            ("EXISTING", sum(manifest.existing_files_count or 0 for manifest in group)),
+            ("DELETED", sum(manifest.deleted_files_count or 0 for manifest in group)),
         )
         said = ", ".join(f"{number:,} {word}" for word, number in counts if number)
         if not is_new:
@@ -357,7 +357,9 @@ class IcebergMap:
         if len(group) > 1:
             singles = [others[0] for others in self._groups if len(others) == 1]
             # beside a manifest of the same kind that has a box of its own
-            if any(one.content == first.content and self.is_new(one) == is_new for one in singles):
+            if any(
+                manifest.content == first.content and self.is_new(manifest) == is_new for manifest in singles
+            ):
                 name = f"{len(group):,} more"
         state: State = "unread" if held.error is not None else "new" if is_new else "kept"
         lines = (said or "no entry", first.content)
@@ -420,18 +422,20 @@ class IcebergMap:
             below[place] = replace(below[place], refers_to=target, reference=word)
 
     def _find_reached(self, group: Sequence[IcebergManifest], data: Sequence[int]) -> int:
-        """The place of the box that has most of the files that deletes name."""
+        """Find the place of the box that has most of the files that deletes name."""
         if not self._is_small or any(held.error for held in self.held):
             return data[-1]
         named = {
             getattr(entry.file, "referenced_data_file", None)
-            for one in group
-            for entry in one.entries
+            for manifest in group
+            for entry in manifest.entries
             if entry.is_live
         }
         hits = {
             place: sum(
-                entry.file.recorded_path in named for one in self._groups[place] for entry in one.entries
+                entry.file.recorded_path in named
+                for manifest in self._groups[place]
+                for entry in manifest.entries
             )
             for place in data
         }

@@ -90,7 +90,7 @@ def _find_pointer(request: OpenRequest, layout: TableLayout, pointer: str) -> st
 def _read_document(
     request: OpenRequest, layout: TableLayout, choice: VersionChoice
 ) -> tuple[Document, VersionChoice]:
-    """The chosen document, or the one before; an error of it names the other versions that could be opened.
+    """Read the chosen document, or the one before; an error of it names the other versions that could be opened.
 
     Some writers write the newest document in place, on a disk of this machine: for some milliseconds it is empty or cut.
     It is looked at once more, and nobody has committed it before it is complete.

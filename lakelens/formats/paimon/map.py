@@ -283,22 +283,24 @@ class PaimonMap:
         return [Tier("lists", tuple(lists), _LISTS), Tier("manifests", tuple(manifests), _MANIFESTS)]
 
     def _draw_manifests(
-        self, place: int, role: str, held: Sequence[PaimonManifest], error: LakeError | None
+        self, place: int, role: str, manifests: Sequence[PaimonManifest], error: LakeError | None
     ) -> Box:
-        """The manifests of a list as one box: the new ones where there are any."""
+        """Draw the manifests of a list as one box: the new ones where there are any."""
         if error is not None:
             return Box("its manifests", "unread", ("not known",), 0, False, None, (place,), "_FILE_NAME")
-        new = [one for one in held if self._state_of(one.path, one.file_name) == "new"]
-        shown = new or held
+        new = [
+            manifest for manifest in manifests if self._state_of(manifest.path, manifest.file_name) == "new"
+        ]
+        shown = new or manifests
         state: State = "new" if new else "kept"
         lines = list(self._count_kinds(shown))
-        if self._is_small and any(one.walk()[1] is not None for one in shown):
+        if self._is_small and any(manifest.walk()[1] is not None for manifest in shown):
             state, lines = "unread", ["cannot be read" if len(shown) == 1 else "one cannot be read"]
-        if new and len(new) < len(held):
-            lines.append(f"{len(held) - len(new):,} more kept")
+        if new and len(new) < len(manifests):
+            lines.append(f"{len(manifests) - len(new):,} more kept")
         name = last_name(shown[0].path) if len(shown) == 1 else f"{len(shown):,} manifests"
         return Box(name, state, tuple(lines[:3]), len(shown), len(shown) == 1, shown[0].path, (place,),
-                   "_FILE_NAME", has_more=len(held) > 1)  # fmt: skip
+                   "_FILE_NAME", has_more=len(manifests) > 1)  # fmt: skip
 
     @cached_property
     def _is_small(self) -> bool:

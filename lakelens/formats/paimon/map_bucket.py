@@ -34,7 +34,7 @@ def draw_bucket(
     before: PaimonSnapshot | None,
     compared: FileComparison | None,
 ) -> Bucket | None:
-    """The bucket that changed most, with its levels; None where there is no live file."""
+    """Draw the bucket that changed most, with its levels; None where there is no live file."""
     live: list[Place] = list(snapshot.files.pick("partition", "bucket"))
     if compared is None:
         changed: Counter[Place] = Counter(snapshot.delta_files.pick("partition", "bucket"))
@@ -47,7 +47,7 @@ def draw_bucket(
         return None
     chosen = min(known, key=lambda place: (-changed[place], place[0], place[1] or 0))
     files = _take(snapshot.files, chosen)
-    new = {(one.file_name, one.level) for one in _take(added, chosen)}
+    new = {(file.file_name, file.level) for file in _take(added, chosen)}
     gone = _take(removed, chosen)
     total = len(set(live))
     others = len(changed) - (chosen in changed)

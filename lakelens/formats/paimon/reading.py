@@ -101,7 +101,7 @@ def fetch_near(
 
 
 def fetch_history(table: PaimonTable) -> None:
-    """What the snapshots, tags and changelogs of a branch name, down to the manifests: as many of these as are kept."""
+    """Fetch what the snapshots, tags and changelogs of a branch name, down to manifests: as many of these as are kept."""
     context = table.context
     store, layout = context.store, context.layout
     if not store.is_far:

@@ -150,7 +150,7 @@ def read_consumers(table: PaimonTable) -> Mapping[str, int]:
 
 
 def parse_local_time(value: Any) -> datetime | None:
-    """A Java LocalDateTime as its JSON array; trailing zero parts may be missing. None for anything else.
+    """Read a Java LocalDateTime from its JSON array; trailing zero parts may be missing. None for anything else.
 
     >>> parse_local_time([2024, 1, 2, 3, 4, 5, 600000000]), parse_local_time([2024, 1, 2, 3, 4])
     (datetime.datetime(2024, 1, 2, 3, 4, 5, 600000), datetime.datetime(2024, 1, 2, 3, 4))

@@ -68,7 +68,7 @@ def list_stored_files(table: PaimonTable) -> Iterator[StoredFile]:
 
 
 def collect_references(table: PaimonTable) -> References:
-    """What the documents of every branch name: lists, index files, statistics, and the files of kept changelogs.
+    """Collect what the documents of every branch name: lists, index files, statistics, and the files of kept changelogs.
 
     Manifests and data files have their role by name; finding who refers to them takes walking the snapshots.
     """
@@ -116,7 +116,7 @@ def name_index(kind: str) -> str:
 
 
 def name_role(relative: str, changelog_prefix: str = "changelog-") -> str:
-    """What an object is for, by its place and name alone.
+    """Say what an object is for, by its place and name alone.
 
     >>> name_role("snapshot/LATEST"), name_role("branch/branch-b/schema/schema-0"), name_role("p=1/bucket-0/data-1-0.orc")
     ('snapshot hint', 'branch schema', 'data')

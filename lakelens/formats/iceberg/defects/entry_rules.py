@@ -293,7 +293,7 @@ class _TimePartition:
 
 
 def _list_time_partitions(table: IcebergTable) -> Iterator[_TimePartition]:
-    """The values of time transforms of the sampled data files whose bounds are known."""
+    """List the values of time transforms of the sampled data files whose bounds are known."""
     fields = {
         number: [
             column
@@ -309,22 +309,22 @@ def _list_time_partitions(table: IcebergTable) -> Iterator[_TimePartition]:
         columns = fields.get(file.spec_id if file.spec_id is not None else -1)
         if not columns:
             continue
-        bounds = {one.field_id: one for one in file.bounds.values()}
+        bounds = {bound.field_id: bound for bound in file.bounds.values()}
         for column in columns:
             stored = file.partition.get(column.shown)
             if isinstance(stored, date):
                 stored = (stored - date(1970, 1, 1)).days
             if not isinstance(stored, int) or isinstance(stored, bool):
                 continue
-            one = bounds.get(sources.get((file.spec_id, column.field_id)))
+            bound = bounds.get(sources.get((file.spec_id, column.field_id)))
             kind = column.source.name if column.source is not None else ""
-            if one is None or one.lower_raw is None or one.upper_raw is None:
+            if bound is None or bound.lower_raw is None or bound.upper_raw is None:
                 continue
             scale = _DAY if kind == "date" else _MICROS.get(kind)
             if scale is None:
                 continue
             low, high = (
-                int.from_bytes(data, "little", signed=True) for data in (one.lower_raw, one.upper_raw)
+                int.from_bytes(data, "little", signed=True) for data in (bound.lower_raw, bound.upper_raw)
             )
             low, high = (low // scale, high // scale) if kind.endswith("_ns") else (low * scale, high * scale)
             yield _TimePartition(file, column.shown, column.transform.name, stored, low, high)
@@ -344,12 +344,12 @@ def epoch_partitions(table: IcebergTable) -> Iterator[Finding]:
     Shows in entries: the value of a year, month, day or hour is one more than the bounds of its column give, and they are
     before 1970.
     """
-    for one in _list_time_partitions(table):
-        due = one.count(one.lower)
-        if one.lower < 0 and one.stored == due + 1 and one.stored <= 0:
-            message = f"{one.name} is {one.stored}, the smallest value of the file is in {due}"
+    for partition in _list_time_partitions(table):
+        due = partition.count(partition.lower)
+        if partition.lower < 0 and partition.stored == due + 1 and partition.stored <= 0:
+            message = f"{partition.name} is {partition.stored}, the smallest value of the file is in {due}"
             yield epoch_partitions.report(
-                shorten(table, one.file.path), message, [table.current.id] if table.current else []
+                shorten(table, partition.file.path), message, [table.current.id] if table.current else []
             )
 
 
@@ -367,14 +367,14 @@ def hour_overflow(table: IcebergTable) -> Iterator[Finding]:
     Shows in entries: an hour that is the true one modulo 2^32. A reader then takes the far future for the far past, and
     skips it.
     """
-    for one in _list_time_partitions(table):
-        due = one.count(one.lower)
-        if one.transform == "hour" and not -_LIMIT <= due < _LIMIT:
+    for partition in _list_time_partitions(table):
+        due = partition.count(partition.lower)
+        if partition.transform == "hour" and not -_LIMIT <= due < _LIMIT:
             wrapped = (due + _LIMIT) % (2 * _LIMIT) - _LIMIT
-            if one.stored == wrapped:
-                message = f"{one.name} is {one.stored}: hour {due} does not fit 32 bits"
+            if partition.stored == wrapped:
+                message = f"{partition.name} is {partition.stored}: hour {due} does not fit 32 bits"
                 snapshots = [table.current.id] if table.current else []
-                yield hour_overflow.report(shorten(table, one.file.path), message, snapshots)
+                yield hour_overflow.report(shorten(table, partition.file.path), message, snapshots)
 
 
 @rule(
@@ -391,23 +391,27 @@ def local_time_partitions(table: IcebergTable) -> Iterator[Finding]:
     Shows in entries: the partition value is that of the file's times moved by an offset of a time zone, or 0 for a time
     before 1970. Readers that take the specification's value skip the file.
     """
-    for one in _list_time_partitions(table):
-        lowest, highest = one.count(one.lower), one.count(one.upper)
-        if lowest <= one.stored <= highest:
+    for partition in _list_time_partitions(table):
+        lowest, highest = partition.count(partition.lower), partition.count(partition.upper)
+        if lowest <= partition.stored <= highest:
             continue
-        message = _explain(one, lowest)
+        message = _explain(partition, lowest)
         if message is not None:
             yield local_time_partitions.report(
-                shorten(table, one.file.path), message, [table.current.id] if table.current else []
+                shorten(table, partition.file.path), message, [table.current.id] if table.current else []
             )
 
 
-def _explain(one: _TimePartition, lowest: int) -> str | None:
-    if one.lower < 0:
-        is_clamped = one.stored == 0 and lowest < -1
-        return f"{one.name} is 0, the file's times are before 1970, in {lowest}" if is_clamped else None
+def _explain(partition: _TimePartition, lowest: int) -> str | None:
+    if partition.lower < 0:
+        is_clamped = partition.stored == 0 and lowest < -1
+        return f"{partition.name} is 0, the file's times are before 1970, in {lowest}" if is_clamped else None
     for offset in sorted(_OFFSETS, key=abs):
-        if one.count(one.lower + offset) == one.stored == one.count(one.upper + offset):
+        if (
+            partition.count(partition.lower + offset)
+            == partition.stored
+            == partition.count(partition.upper + offset)
+        ):
             hours = offset / _HOUR
-            return f"{one.name} is {one.stored}, which is {lowest} moved by {hours:+g} hours"
+            return f"{partition.name} is {partition.stored}, which is {lowest} moved by {hours:+g} hours"
     return None

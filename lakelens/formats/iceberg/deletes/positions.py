@@ -74,7 +74,7 @@ class DeleteReader:
         return 1024 + (delete.content_size_in_bytes or 0) // 2, FrozenBitMap64(positions)
 
     def read_positions(self, delete: IcebergDataFile, data: IcebergDataFile) -> FrozenBitMap64:
-        """The positions that a position delete file has for a data file, wherever its path has moved. Raises `LakeError`."""
+        """Read the positions that a position delete file has for a data file, wherever that is now. Raises `LakeError`."""
         from pyroaring import BitMap64, FrozenBitMap64
 
         by_path = self.read_all_positions(delete)
@@ -104,7 +104,7 @@ class DeleteReader:
     def find_equal(
         self, delete: IcebergDataFile, columns: tuple[KeyColumn, ...], data: IcebergDataFile
     ) -> FrozenBitMap64:
-        """The rows of a data file that an equality delete file hits; reads both. Raises `LakeError`."""
+        """Find the rows of a data file that an equality delete file hits; reads both. Raises `LakeError`."""
         from pyroaring import FrozenBitMap64
 
         context = self.context

@@ -104,7 +104,7 @@ def list_index_files(reader: DeleteReader, snapshot: IcebergSnapshot) -> tuple[I
 
 
 def list_sketch_files(context: TableContext, snapshot_id: int) -> tuple[IndexFile, ...]:
-    """The Puffin files of table statistics that the document records for a snapshot."""
+    """List the Puffin files of table statistics that the document records for a snapshot."""
     found = context.document.list_statistics("statistics", snapshot_id)
     return tuple(
         SketchFile(
@@ -123,7 +123,7 @@ def list_sketch_files(context: TableContext, snapshot_id: int) -> tuple[IndexFil
 
 
 def list_vector_files(reader: DeleteReader, files: Iterable[DataFile]) -> tuple[IndexFile, ...]:
-    """The Puffin files of the deletion vectors among some files, each with those vectors of it."""
+    """List the Puffin files of the deletion vectors among some files, each with those vectors of it."""
     vectors: dict[str, list[IcebergDataFile]] = {}
     if isinstance(files, FileSet):
         files = files.choose(lambda content: content == "deletion_vector", "content")

@@ -216,7 +216,7 @@ class FileGroup:
 
     @cached_property
     def outputs(self) -> int:
-        """How many files come out."""
+        """Count the files that come out."""
         if not any(self.shares):
             return 0
         size = self.limits.find_split_size(self.size)
@@ -294,7 +294,7 @@ class Input:
 
 
 def measure_inputs(files: Sequence[IcebergDataFile], shares: Sequence[float]) -> list[Input]:
-    """Data files as input. Of many the columns of the first are measured: they are in the entries, read one by one."""
+    """Take data files as input. Of many only the first have their columns measured: these are read entry by entry."""
     inputs = []
     for number, (file, share) in enumerate(zip(files, shares, strict=True)):
         if number >= _MOST_MEASURED:

@@ -190,32 +190,32 @@ def _check_names(kind: Any, path: str) -> None:
 def _keep_readable(
     record: Mapping[str, Any], known: Mapping[int, str], path: str, problems: list[str], unknown: list[str]
 ) -> dict[str, Any]:
-    """A record without the fields that have another type than the specified one."""
+    """Leave out of a record the fields that have another type than the specified one."""
     numbers = {name: number for number, name in known.items()}
-    kept, found = [], set()
-    for one in record["fields"]:
-        number = one.get("field-id", numbers.get(one["name"], -1))
+    kept, present = [], set()
+    for column in record["fields"]:
+        number = column.get("field-id", numbers.get(column["name"], -1))
         if number in DRAFT_FIELDS or number not in known:
-            unknown.append(f"{one['name']} ({number})" if number >= 0 else one["name"])
+            unknown.append(f"{column['name']} ({number})" if number >= 0 else column["name"])
         wanted = _TYPES.get(number) if number in known else None
-        found.add(number)
-        if wanted is None or _matches(one["type"], wanted):
-            kept.append(one)
+        present.add(number)
+        if wanted is None or _matches(column["type"], wanted):
+            kept.append(column)
         elif number in _NEEDED:
-            seen = _name_type(one["type"])
+            seen = _name_type(column["type"])
             message = f"a manifest whose field {known[number]} ({number}) has another type"
             raise Corrupt(message, path=path, json_path="schema", expected=wanted[0], seen=seen)
         else:
             expected = f"{wanted[0]} of {wanted[1][-1]}" if wanted[0] in ("map", "array") else wanted[-1]
-            words = f"{known[number]} ({number}) is {_name_type(one['type'])}, not {expected}"
+            words = f"{known[number]} ({number}) is {_name_type(column['type'])}, not {expected}"
             problems.append(f"{words}: it is not read")
     for number in _NEEDED:
-        if number in known and number not in found:
-            names = ", ".join(one["name"] for one in record["fields"]) or "no fields"
+        if number in known and number not in present:
+            names = ", ".join(column["name"] for column in record["fields"]) or "no fields"
             message = f"a manifest without the field {known[number]} ({number})"
             raise Corrupt(message, path=path, json_path="schema", expected=known[number], seen=names)
     required = (101, 103, 104) if known is FILE_FIELDS else ()
-    problems += [f"{known[number]} ({number}) is missing" for number in required if number not in found]
+    problems += [f"{known[number]} ({number}) is missing" for number in required if number not in present]
     return {**record, "fields": kept}
 
 

@@ -160,7 +160,7 @@ class EntryReader:
         self.partition_record = unwrap(partition["type"], "record") if partition is not None else {}
 
     def convert(self, record: Mapping[str, Any], index: int) -> tuple[dict[str, Any], dict[str, Any]]:
-        """One entry. Raises `Corrupt` when it describes no file."""
+        """Convert one entry. Raises `Corrupt` when it describes no file."""
         entry = self._rename_entry(record)
         stored = entry.pop("data_file", None)
         if not isinstance(stored, Mapping):

@@ -229,7 +229,7 @@ class DefaultValues:
         self._path, self._report = path, report
 
     def decode(self, type_: IcebergType, place: str) -> IcebergType:
-        """The type with every default below it decoded; `place` is where it is in the document."""
+        """Decode every default below a type; `place` is where it is in the document."""
         if not type_.fields:
             return type_
         fields = []

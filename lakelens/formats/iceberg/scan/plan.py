@@ -217,7 +217,7 @@ def _go_together(parts: Sequence[Part], part: Part) -> bool:
 def plan_scan(
     context: TableContext, manifests: Iterable[IcebergManifest], snapshots: Sequence[int] = ()
 ) -> IcebergScan:
-    """A scan of these manifests, each once."""
+    """Plan a scan of these manifests, each once."""
     tasks = plan_tasks(manifests)
     has_deletes = any(task.line.get("content") for task in tasks)
     context.columns.expect_reserved(context.typed.format_version or 1, has_deletes)

@@ -90,7 +90,7 @@ def build_stats(
     report: Report,
     only: frozenset[str] | None = None,
 ) -> dict[str, dict[str, pa.Array]]:
-    """The wanted columns of the contract: arrays by leaf column, of `only` some (None: all).
+    """Build the wanted columns of the contract: arrays by leaf column, of `only` some (None: all).
 
     A leaf that no file has anything for is left out.
     """

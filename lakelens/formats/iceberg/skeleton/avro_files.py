@@ -63,7 +63,7 @@ class SchemaWriter:
         self._named: dict[str, str] = {}
 
     def write(self, schema: Any, kind: str) -> Any:
-        """A schema; `kind` is of the record that it is, or holds: manifest, entry, file, summary, partition, or nothing."""
+        """Write a schema; `kind` is of the record that it is or holds: manifest, entry, file, summary, partition, none."""
         if isinstance(schema, list):
             return [self.write(branch, kind) for branch in schema]
         if isinstance(schema, str):

@@ -84,7 +84,7 @@ class VectorReader:
         return 2048 + length, FrozenBitMap64(positions)
 
     def _read(self, file: PaimonIndexFile, offset: int, length: int, data_file: str) -> bytes:
-        """The bytes from the vector's length word on, as many as it may have."""
+        """Read the bytes from the vector's length word on, as many as it may have."""
         whole: bytes | None = None
         if file.size_bytes is not None and file.size_bytes <= SMALL:
             whole = self._kept.get(file.path, lambda: self._read_range(file.path, 0, SMALL + 1))

@@ -151,7 +151,7 @@ _RATIO = "compaction.delete-ratio-threshold"
 
 
 def find_reach(rules: PaimonHealth, figures: FileFigures) -> Reach | None:
-    """Which vectors reach which files; None where the table has none and makes none.
+    """Find which vectors reach which files; None where the table has none and makes none.
 
     Vectors of an older index manifest have no count of rows: those delete a number that is not known without reading.
     """
@@ -163,8 +163,8 @@ def find_reach(rules: PaimonHealth, figures: FileFigures) -> Reach | None:
         rules.table.context.is_on("deletion-vectors.enabled") or figures.column("path")
     ):
         return None
-    indexes = [one for one in snapshot.index_files if one.index_type == "DELETION_VECTORS"]
-    ranges = [item for one in indexes for item in one.ranges]
+    indexes = [index for index in snapshot.index_files if index.index_type == "DELETION_VECTORS"]
+    ranges = [item for index in indexes for item in index.ranges]
     paths = figures.column("path")
     deletes, known = np.zeros(len(figures.data), np.int64), np.zeros(len(figures.data), np.int64)
     if ranges and paths is not None and len(figures.data):

@@ -103,7 +103,7 @@ def _parse_by(text: str, formatter: str) -> datetime | None:
 
 
 def _compile(formatter: str) -> str:
-    """A formatter as a regular expression. Raises `LakeError` for letters that are not known."""
+    """Make a regular expression of a formatter. Raises `LakeError` for letters that are not known."""
     made = []
     for found in re.finditer(r"'((?:[^']|'')*)'|([A-Za-z])\2*|.", formatter, re.DOTALL):
         whole, letter = found[0], found[2]
@@ -131,7 +131,7 @@ _ZONE = "The engine runs in UTC: partitions and files have wall-clock times."
 
 
 def plan_expiry(table: Table, values: Mapping[str, Any]) -> Proposal:
-    """What `expire_partitions` would do."""
+    """Plan what `expire_partitions` would do."""
     branch = require_paimon(table)
     is_new = is_new_engine(branch, values)
     options = branch.context.options

@@ -118,7 +118,7 @@ def decode_stats(
     label: str = "",
     source: Source | None = None,
 ) -> SimpleStats:
-    """Statistics of the given columns. Raises `Corrupt` naming the file and the byte of the row.
+    """Decode statistics of the given columns. Raises `Corrupt` naming the file and the byte of the row.
 
     `label` names the field that holds them; `source` finds the bytes of the rows and of both together.
 

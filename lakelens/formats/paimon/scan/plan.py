@@ -463,7 +463,7 @@ def _list_wanted(columns: FileColumns, request: ScanRequest) -> list[str]:
 
 
 def plan_tasks(manifests: Sequence[PaimonManifest], kept: str = LIVE) -> tuple[ScanTask, ...]:
-    """One task for each manifest, in order. Only in a set of live files does a DELETE entry remove anything."""
+    """Plan one task for each manifest, in order. Only in a set of live files does a DELETE entry remove anything."""
     tasks = []
     for position, manifest in enumerate(manifests):
         added, deleted = manifest.num_added_files, manifest.num_deleted_files

@@ -182,7 +182,7 @@ class StatsColumns:
         return self._nulls[kind, rows]
 
     def _build_group(self, group: RowGroup, names: Sequence[str]) -> Leaves:
-        """What a group has: by statistic, by leaf column."""
+        """Build what a group has: by statistic, by leaf column."""
         import pyarrow as pa
 
         built: Leaves = {name: {} for name in _KEPT}

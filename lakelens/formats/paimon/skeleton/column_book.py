@@ -169,7 +169,7 @@ class ColumnBook:
         self._buckets: set[int] = set()
 
     def learn(self, schema: PaimonSchema) -> None:
-        """The columns of a schema; the newest comes first."""
+        """Learn the columns of a schema; the newest comes first."""
         for column in schema.columns:
             self._types.setdefault(column.id, []).append(column.type)
             self._names.setdefault(column.id, set()).add(column.name)

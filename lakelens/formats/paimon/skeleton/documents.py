@@ -222,14 +222,14 @@ class DocumentWriter:
         return {key: keep_number(value) for key, value in raw.items() if key in _NUMBERS}
 
     def write_schema(self, raw: Mapping[str, Any]) -> dict[str, Any]:
-        """A schema."""
+        """Write a schema."""
         made: dict[str, Any] = {}
         names = self._redaction.names
         for key, value in raw.items():
             if key in _NUMBERS:
                 made[key] = keep_number(value)
             elif key == "fields" and isinstance(value, list):
-                made[key] = [self._write_field(one) for one in value]
+                made[key] = [self._write_field(field) for field in value]
             elif key in ("partitionKeys", "primaryKeys") and isinstance(value, list):
                 columns = map(str, value)
                 made[key] = [names.find_column(name) or names.word("no-column-", name) for name in columns]
