@@ -209,8 +209,8 @@ def _list_structs(array: Any) -> list[Any]:
 
 def _list_maps(array: Any) -> list[Any]:
     listed = []
-    for held in array:
-        pairs = None if held.values is None else list_values(held.values)
+    for scalar in array:
+        pairs = None if scalar.values is None else list_values(scalar.values)
         listed.append(None if pairs is None else [[pair["key"], pair["value"]] for pair in pairs])
     return listed
 

@@ -68,12 +68,12 @@ def write_document(facts: Mapping[str, Any]) -> Iterator[str]:
     Everything beyond ASCII is escaped, so that nothing in a lake acts on a terminal.
     """
     yield "{"
-    for number, (name, held) in enumerate(facts.items()):
+    for number, (name, value) in enumerate(facts.items()):
         yield f"{',' if number else ''}\n{json.dumps(name)}: "
-        if isinstance(held, Iterator):
-            yield from _write_array(held)
+        if isinstance(value, Iterator):
+            yield from _write_array(value)
         else:
-            yield json.dumps(make_plain(held))
+            yield json.dumps(make_plain(value))
     yield "\n}\n"
 
 

@@ -96,8 +96,8 @@ def schema(table: Table, ref: str | None, every: bool, output: Output) -> None:
         schemas = (describe_schema(schema) for schema in shown)
         output.write_answer(table, schemas=schemas, partitioning=describe_spec(table.partitioning))
         return
-    for one in shown:
-        output.show_view(one, 1)
+    for kept in shown:
+        output.show_view(kept, 1)
 
 
 @click.command(epilog="lakelens refs sample:iceberg-branches")

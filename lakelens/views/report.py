@@ -194,10 +194,10 @@ def _add_files(
     if deletes or vectors:
         live = found.read("Live rows", lambda: snapshot.count_live_rows(read=False), top)
         below = found.add(live, "deletes", top) if live is not None else top
-        for one in chain(deletes, islice(vectors, _MOST_DELETES)):
-            if one not in chosen:
-                named = target_of_file(one) if isinstance(one, DataFile) else None
-                found.add(one, "deletes", below, target=named)
+        for delete in chain(deletes, islice(vectors, _MOST_DELETES)):
+            if delete not in chosen:
+                named = target_of_file(delete) if isinstance(delete, DataFile) else None
+                found.add(delete, "deletes", below, target=named)
 
 
 def _choose_files(files: FileSet, manifests: set[str]) -> Iterator[DataFile]:

@@ -230,13 +230,13 @@ class FileRows:
         )
         shown = everything[start : start + _PAGE]
         rows: list[Row] = []
-        for one in shown:
-            if isinstance(one, DiffGroup):
+        for line in shown:
+            if isinstance(line, DiffGroup):
                 opened = is_open or len(everything) == 1
-                rows.append(self._write_group(one, depth, opened))
-                rows += self._write_inside(one, 0, is_open=is_open) if opened else []
+                rows.append(self._write_group(line, depth, opened))
+                rows += self._write_inside(line, 0, is_open=is_open) if opened else []
             else:
-                rows.append(self._write_line(one, depth))
+                rows.append(self._write_line(line, depth))
         left = everything[start + len(shown) :]
         return [*rows, self._write_rest(group, left, start + len(shown))] if left else rows
 

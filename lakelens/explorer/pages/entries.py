@@ -225,13 +225,13 @@ def _show_decoded(known: Encoded | None) -> Cell:
 
 def _flatten(raw: Mapping[str, Any], before: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
     """The fields of a record by their names, those of records inside of it one by one; a map by columns too."""
-    for name, held in raw.items():
+    for name, value in raw.items():
         label = f"{before}{name}"
-        if isinstance(held, Mapping) and depth < _MOST_DEEP:
-            yield from _flatten(held, f"{label}.", depth + 1)
-        elif name in ("lower_bounds", "upper_bounds") and isinstance(held, list):
-            for pair in held:
+        if isinstance(value, Mapping) and depth < _MOST_DEEP:
+            yield from _flatten(value, f"{label}.", depth + 1)
+        elif name in ("lower_bounds", "upper_bounds") and isinstance(value, list):
+            for pair in value:
                 if isinstance(pair, Mapping) and {"key", "value"} <= pair.keys():
                     yield f"{label}.{pair['key']}", pair["value"]
         else:
-            yield label, held
+            yield label, value

@@ -42,11 +42,13 @@ def make_manifests(visit: Visit) -> Page:
         return Page(place, "Manifests", [card], crumbs=crumbs)
     roles: dict[str, ManifestList] = {}
     wrong = []
-    for found in snapshot.manifest_lists:
-        named, error = found.walk()
-        roles |= {manifest.path: found for manifest in named}
+    for manifest_list in snapshot.manifest_lists:
+        named, error = manifest_list.walk()
+        roles |= {manifest.path: manifest_list for manifest in named}
         if error is not None:
-            wrong.append(Note(f"the {found.role} list cannot be read: {wording.clean(error)}", "warn"))
+            wrong.append(
+                Note(f"the {manifest_list.role} list cannot be read: {wording.clean(error)}", "warn")
+            )
     manifests = snapshot.manifests
     sentence = f"{wording.plural(len(manifests), 'manifest')} in {wording.plural(len(snapshot.manifest_lists), 'list')}"
     card = Card("Manifests", f"{sentence}, of {name_state(visit)}", body=(*wrong, _grid_linked_lists(visit)))

@@ -274,8 +274,8 @@ def _fold_deletes(explanation: Explanation) -> Fold:
         return Fold("Deletes", f"not looked up for {wording.count(len(kept))} files: .deletes of each")
     reached, deletes = 0, set[tuple[str, int | None]]()
     try:
-        for found in kept:
-            matches = found.deletes
+        for file in kept:
+            matches = file.deletes
             reached += bool(len(matches))
             deletes.update((match.file.path, match.offset) for match in matches)
     except LakeError as error:

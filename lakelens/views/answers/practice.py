@@ -101,10 +101,10 @@ def card_of_solution(solution: Solution, detail: int = 1) -> Card:
 def card_of_quiz(quiz: Quiz, detail: int = 1) -> Card:
     """The questions, and which of them are answered right."""
     rows = []
-    for n, one in enumerate(quiz, 1):
+    for n, question in enumerate(quiz, 1):
         state = quiz.state(n)
         role: Role = "add" if state == "right" else "warn" if state == "not yet" else "mute"
-        rows.append((cells.number(n), Cell(one.question), Cell(state, role)))
+        rows.append((cells.number(n), Cell(question.question), Cell(state, role)))
     grid = cells.grid(("n#", "question", "state!"), rows, is_open=True)
     body = (grid, cells.hint("a question, then its answer", ".question(1), .check(1, answer)"))
     return Card("Quiz", f"{quiz.title}: {quiz.score} of {len(quiz)} right", body=body)

@@ -108,10 +108,10 @@ def _grid_lives(life: RowLife, shown: tuple[Life, ...]) -> Grid:
     rows: list[tuple[Cell, ...]] = []
     groups = []
     exact = wording.share_a_second(_list_times(shown))
-    for one in shown:
+    for shown_life in shown:
         if len(life.lives) > 1:
-            groups.append((len(rows), _name_row(life, one)))
-        rows += _rows_of_life(one, life.identity.follows, exact)
+            groups.append((len(rows), _name_row(life, shown_life)))
+        rows += _rows_of_life(shown_life, life.identity.follows, exact)
     grid = cells.grid(_COLUMNS, rows, how="row.versions", noun="line", groups=groups)
     return cells.prune(grid)
 

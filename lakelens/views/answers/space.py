@@ -164,13 +164,13 @@ def _list_rows(
     if group not in _SPREAD or (len(members) == 1 and not members[0].part):
         return
     listed, others, rest = _choose(space, group, members, most)
-    for found in (*listed, *rest):
-        what = found.kept_by if group == names.OLD else found.about
-        is_column = group == names.LIVE and found.part in space.division.columns
-        name = Cell(wording.clean(found.part, 80), "code" if is_column else "")
-        if found is (rest[0] if rest else None) and others:
+    for row in (*listed, *rest):
+        what = row.kept_by if group == names.OLD else row.about
+        is_column = group == names.LIVE and row.part in space.division.columns
+        name = Cell(wording.clean(row.part, 80), "code" if is_column else "")
+        if row is (rest[0] if rest else None) and others:
             yield _add_others(space, group, others)
-        yield found.size_bytes, _row(space, name, found.files, found.size_bytes, cells.text(what, "mute"))
+        yield row.size_bytes, _row(space, name, row.files, row.size_bytes, cells.text(what, "mute"))
     if others and not rest:
         yield _add_others(space, group, others)
 

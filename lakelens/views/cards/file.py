@@ -291,11 +291,11 @@ def _fold_fields(found: DataFile) -> Fold:
 
 def _flatten(raw: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """The record's fields; those of a record inside it (Paimon's `_FILE`) in its place."""
-    for name, held in raw.items():
-        if name == "_FILE" and isinstance(held, Mapping):
-            yield from held.items()
+    for name, value in raw.items():
+        if name == "_FILE" and isinstance(value, Mapping):
+            yield from value.items()
         elif name not in _OF_THE_ENTRY:
-            yield str(name), held
+            yield str(name), value
 
 
 def _format_field(found: DataFile, name: str, held: Any) -> Cell:

@@ -85,11 +85,11 @@ def draw_panels(
     with draw_in_style():
         figure = Figure(figsize=figsize or (_WIDTH, sum(heights)), layout="constrained")
         axes = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
-        for one, (_, draw) in zip(axes, panels, strict=True):
+        for panel, (_, draw) in zip(axes, panels, strict=True):
             for side in ("top", "right"):
-                one.spines[side].set_visible(False)
-            one.tick_params(labelsize=8, color=LINE, labelcolor=MUTED, which="both")
-            draw(one)
+                panel.spines[side].set_visible(False)
+            panel.tick_params(labelsize=8, color=LINE, labelcolor=MUTED, which="both")
+            draw(panel)
         for _ in range(
             2
         ):  # then nothing moves any more: the same figure gives the same picture, at every sharpness
