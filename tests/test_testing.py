@@ -13,12 +13,12 @@ import lakelens as ll
 from lakelens.errors import LakeError
 from lakelens.formats.access import TableAccess
 from lakelens.formats.registry import load_formats
-from lakelens.model.snapshot import Snapshots
+from lakelens.model.table import Table
 from lakelens.samples import unpack_table
 from lakelens.testing import CHECKS, NotConforming, Subject, find_subjects, run_checks
 from lakelens.testing.checks import find_control, list_faults
 from tests.formats.test_foreign_format import write_ledger
-from tests.support.ledger_format import LEDGER, LedgerFile, LedgerSnapshot, LedgerTable, Page
+from tests.support.ledger_format import LEDGER, Ledger, LedgerFile, LedgerSnapshot, Page
 
 OURS = ("hive", "iceberg-branches", "paimon-tags")
 CHECK = {str(check): check for check in CHECKS}
@@ -79,18 +79,18 @@ def spoil_sizes(patch: pytest.MonkeyPatch) -> None:
 
 
 def repeat_snapshots(patch: pytest.MonkeyPatch) -> None:
-    every = LedgerTable.snapshots.func  # type: ignore[attr-defined]
-    patch.setattr(LedgerTable, "snapshots", property(lambda self: Snapshots([*every(self), every(self)[-1]])))
+    every = Ledger.list_snapshots
+    patch.setattr(Ledger, "list_snapshots", lambda self: [*every(self), every(self)[-1]])
 
 
 def read_all_when_opening(patch: pytest.MonkeyPatch) -> None:
-    before = LedgerTable.__init__
+    before = Ledger.__init__
 
-    def after(self: LedgerTable, request: Any) -> None:
+    def after(self: Ledger, request: Any) -> None:
         before(self, request)
-        assert len(self.files)
+        assert len(self.table.files)
 
-    patch.setattr(LedgerTable, "__init__", after)
+    patch.setattr(Ledger, "__init__", after)
 
 
 def lose_pages(patch: pytest.MonkeyPatch) -> None:
@@ -108,13 +108,13 @@ def raise_from_pages(patch: pytest.MonkeyPatch) -> None:
 
 
 def write_on_opening(patch: pytest.MonkeyPatch) -> None:
-    before = LedgerTable.__init__
+    before = Ledger.__init__
 
-    def after(self: LedgerTable, request: Any) -> None:
+    def after(self: Ledger, request: Any) -> None:
         before(self, request)
         Path(self.location, "_seen").write_text("x")
 
-    patch.setattr(LedgerTable, "__init__", after)
+    patch.setattr(Ledger, "__init__", after)
 
 
 def take_everything(patch: pytest.MonkeyPatch) -> None:
@@ -156,7 +156,7 @@ def test_what_does_not_conform_is_named(planted: str, ledger: Path, monkeypatch:
 
 
 def test_an_exception_of_the_format_is_named_too(ledger: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(LedgerTable, "refs", property(lambda self: 1 / 0))
+    monkeypatch.setattr(Table, "refs", property(lambda self: 1 / 0))
     assert run_checks(LEDGER, ledger, [CHECK["walks"]]) == [
         "ledger:shop walks: ZeroDivisionError: division by zero"
     ]

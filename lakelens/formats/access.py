@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from lakelens.model.bytes_view import BytesView
     from lakelens.model.scan.plan import ScanTask
+    from lakelens.model.storage import Storage
 
 T = TypeVar("T")
 #: Directories outside of a table's own that are listed to look for its files.
@@ -206,6 +207,12 @@ class TableAccess(Bound):
             tuple(self.locator.homes),
             tuple(self.elsewhere.items()),
         )
+
+    def open_storage(self) -> Storage:
+        """What the table's data files say of themselves."""
+        # by its name: what reads contents stands on this module
+        storage: Storage = import_module("lakelens.formats.contents").TableStorage(self)
+        return storage
 
 
 def describe_reads(counts: ReadCounts) -> Reads:

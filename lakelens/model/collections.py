@@ -254,6 +254,38 @@ class Stored:
             self._slot.__set__(thing, held)
 
 
+class Late:
+    """An attribute that is worked out when it is first asked for, by the function that its class has in `late`, and kept.
+
+    Without such a function it has its default. An object may simply set it.
+
+    >>> class Word:
+    ...     late = {"letters": lambda word: list("word")}
+    ...     letters = Late()
+    ...     accents = Late(0)
+    >>> word = Word()
+    >>> word.letters, word.accents, word.letters is word.letters
+    (['w', 'o', 'r', 'd'], 0, True)
+    """
+
+    def __init__(self, default: Any = None) -> None:
+        self._default = default
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, thing: Any, owner: type | None = None) -> Any:
+        if thing is None:
+            return self
+        work_out = thing.late.get(self._name)
+        return self._default if work_out is None else thing.__dict__.setdefault(self._name, work_out(thing))
+
+
+def worked_out(default: Any = None) -> Any:
+    """A `Late` attribute, typed as what it holds."""
+    return Late(default)
+
+
 def stored(noun: str) -> Any:
     """A `Stored` attribute, typed as what it holds."""
     return Stored(noun)

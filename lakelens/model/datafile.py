@@ -12,7 +12,7 @@ from lakelens.caching import cached_property
 from lakelens.display import Displayable
 from lakelens.errors import LakeError, Missing, Unsupported
 from lakelens.model.bytes_view import Explainable, Source
-from lakelens.model.collections import Items, Preview, show_stored, stored
+from lakelens.model.collections import Items, Late, Preview, show_stored, stored
 from lakelens.model.driver import load_named
 from lakelens.model.facts.facts import Fact
 from lakelens.model.stats import Bounds, Encoded, Partition
@@ -67,7 +67,7 @@ class FileAnswers:
 NO_ANSWERS = FileAnswers()
 
 
-class Column:
+class Column(Late):
     """An attribute of a `DataFile` that is a column of the set it is from: read from there where the file is a row of one.
 
     Where that column was not read, the file's own record is. A file that is no row works it out by what its class has in
@@ -75,11 +75,8 @@ class Column:
     """
 
     def __init__(self, default: Any = None, of: str | None = None) -> None:
-        self._default = default
+        super().__init__(default)
         self._of = of
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
 
     def __get__(self, found: DataFile | None, owner: type | None = None) -> Any:
         if found is None:
@@ -92,8 +89,7 @@ class Column:
                 found.read_record()
                 if self._name in kept:
                     return kept[self._name]
-        work_out = found.late.get(self._name)
-        return self._default if work_out is None else kept.setdefault(self._name, work_out(found))
+        return super().__get__(found, owner)
 
 
 def column(default: Any = None, *, of: str | None = None) -> Any:

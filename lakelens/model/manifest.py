@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from functools import partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
+from lakelens.caching import cached_property
 from lakelens.display import Displayable
 from lakelens.errors import LakeError
 from lakelens.model.bytes_view import Explainable, Source
-from lakelens.model.collections import Items, show_stored, stored
+from lakelens.model.collections import Items, show_stored, stored, worked_out
 from lakelens.model.datafile import DataFile
 from lakelens.model.facts.facts import FIELD_SUMMARY, MANIFEST_LIST
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
     from lakelens.model.collections import Document
     from lakelens.model.fileset import FileColumns
+
+T = TypeVar("T")
 
 
 @show_stored("entry")
@@ -91,38 +95,66 @@ class FieldSummaries(Items[FieldSummary]):
     facts = FIELD_SUMMARY
 
 
-class Manifest(Explainable, Displayable, ABC):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManifestAnswers:
+    """How a format decodes the entries of one of its manifests: functions of the manifest, which raise `LakeError`."""
+
+    #: all of them, in file order, for those that are kept
+    entries: Callable[[Any], Iterator[Entry]]
+    #: the same for those that are looked at once: each is decoded when it is asked for
+    stream: Callable[[Any], Iterator[Entry]]
+    #: one of them, decoded alone; raises IndexError where there is none
+    entry: Callable[[Any, int], Entry]
+    #: how many the file holds, whatever its list counts
+    count: Callable[[Any], int]
+    #: which columns their files have as a table
+    columns: Callable[[Any], FileColumns]
+
+
+class Manifest(Explainable, Displayable):
     """One manifest, as its line in the manifest list describes it; `entries` reads the file.
 
     `content` is "data" or "deletes" (Paimon: "data", "changelog"). Counts are None where the list records none. `raw` is
     the line of the list; every field of it is there under its specified name.
+
+    A format's own class adds the fields of the line and overrides nothing: it says which attributes are worked out late, and
+    how entries are decoded.
     """
 
-    path: str
+    #: attributes that are worked out when they are first asked for
+    late: ClassVar[Mapping[str, Callable[[Any], Any]]] = MappingProxyType({})
+    answers: ClassVar[ManifestAnswers]
+
+    path: str = worked_out()
     recorded_path: str
     size_bytes: int | None
     content: str = "data"
-    spec_id: int | None = None
-    schema_id: int | None = None
+    spec_id: int | None = worked_out()
+    schema_id: int | None = worked_out()
     sequence_number: int | None = None
     added_snapshot_id: int | None = None
     added_files_count: int | None = None
     existing_files_count: int | None = None
     deleted_files_count: int | None = None
-    partition_summary: FieldSummaries = FieldSummaries()
+    partition_summary: FieldSummaries = worked_out(FieldSummaries())
+    header: Document = worked_out()
     raw: Mapping[str, Any] = stored("manifest list")
     #: attributes of its files that depend on the entries before theirs: an entry that is decoded alone does not have them
     folded: tuple[str, ...] = ()
 
-    @property
-    @abstractmethod
-    def entries(self) -> Entries:
-        """Every entry, deleted ones included, in file order. Raises `LakeError` when the file cannot be read."""
+    @cached_property
+    def _read_entries(self) -> tuple[Sequence[Entry], LakeError | None]:
+        return collect(self.answers.entries(self))
 
     @property
-    @abstractmethod
-    def header(self) -> Document:
-        """The container's own words: `format`, `schema` (parsed), `codec` and `metadata` (key/values)."""
+    def is_read(self) -> bool:
+        """Whether its entries are known, so that asking for them reads nothing."""
+        return "_read_entries" in vars(self)
+
+    @cached_property
+    def entries(self) -> Entries:
+        """Every entry, deleted ones included, in file order. Raises `LakeError` when the file cannot be read."""
+        return Entries(raise_error(self._read_entries), partial(self.answers.columns, self))
 
     def count_entries(self) -> int | None:
         """How many entries there are, as the line of the list counts them; None where it does not."""
@@ -131,25 +163,20 @@ class Manifest(Explainable, Displayable, ABC):
         return sum(known) if known else None
 
     def iterate_entries(self) -> Iterator[Entry]:
-        """The entries one after another. Raises `LakeError` where the file cannot be read."""
-        return iter(self.entries)
+        """The entries, each decoded when it is asked for, and not kept. Raises `LakeError` where that cannot be done."""
+        return iter(self._read_entries[0]) if self.is_read else self.answers.stream(self)
 
     def count_stored(self) -> int:
         """How many entries the file itself holds, whatever its list counts. Raises `LakeError` where it cannot be read."""
-        return len(self.entries)
+        return self.answers.count(self)
 
     def read_entry(self, position: int) -> Entry:
-        """One entry. Raises `LakeError`, and IndexError where there is none."""
-        return self.entries[position]
+        """One entry, decoded alone where the others were not. Raises `LakeError`, and IndexError where there is none."""
+        return self._read_entries[0][position] if self.is_read else self.answers.entry(self, position)
 
     def walk(self) -> tuple[Sequence[Entry], LakeError | None]:
         """The entries that can be read, and what stopped the reading (None: nothing did)."""
-        found: list[Entry] = []
-        try:
-            found.extend(self.iterate_entries())
-        except LakeError as error:
-            return tuple(found), error.without_frames()
-        return tuple(found), None
+        return self._read_entries
 
     def __repr__(self) -> str:
         counts = (
@@ -174,33 +201,35 @@ class Manifests(Items[_Manifest]):
         return list_manifests(self, {})
 
 
-class ManifestList(Explainable, Displayable, ABC):
+class ManifestList(Explainable, Displayable):
     """One manifest list: `role` is "all" in Iceberg, "base", "delta" or "changelog" in Paimon.
 
-    An Iceberg v1 snapshot with inline manifests has a list without a file: `path` is None.
+    An Iceberg v1 snapshot with inline manifests has a list without a file: `path` is None. A format's own class says in
+    `late` what is worked out when it is first asked for, `_read_manifests` among it.
     """
 
-    path: str | None
+    late: ClassVar[Mapping[str, Callable[[Any], Any]]] = MappingProxyType({})
+
+    path: str | None = worked_out()
     recorded_path: str | None
     role: str
-    size_bytes: int | None
+    size_bytes: int | None = worked_out()
+    header: Document = worked_out()
+    _read_manifests: tuple[Sequence[Any], LakeError | None] = worked_out(((), None))
 
     @property
-    @abstractmethod
+    def is_read(self) -> bool:
+        """Whether its manifests are known, so that asking for them reads nothing."""
+        return "_read_manifests" in vars(self)
+
+    @cached_property
     def manifests(self) -> Manifests[Any]:
         """The manifests it names, in order. Raises `LakeError` when the file cannot be read."""
+        return Manifests(raise_error(self._read_manifests))
 
-    def walk(self) -> tuple[Sequence[Manifest], LakeError | None]:
+    def walk(self) -> tuple[Sequence[Any], LakeError | None]:
         """The manifests that can be read of, and what stopped the reading (None: nothing did)."""
-        try:
-            return self.manifests, None
-        except LakeError as error:
-            return (), error.without_frames()
-
-    @property
-    @abstractmethod
-    def header(self) -> Document:
-        """The container's own words: `format`, `schema` (parsed), `codec` and `metadata` (key/values)."""
+        return self._read_manifests
 
     def __repr__(self) -> str:
         return f"<ManifestList {self.role} {(self.path or 'inline').rsplit('/', 1)[-1]}>"
@@ -214,3 +243,22 @@ class ManifestLists(Items[_List]):
 
     __slots__ = ()
     facts = MANIFEST_LIST
+
+
+def collect(items: Iterator[T]) -> tuple[Sequence[T], LakeError | None]:
+    """Take the items that can be read, and the error that stopped the reading."""
+    read: list[T] = []
+    try:
+        for item in items:
+            read.append(item)
+    except LakeError as error:
+        return tuple(read), error.without_frames()
+    return tuple(read), None
+
+
+def raise_error(read: tuple[Sequence[T], LakeError | None]) -> Sequence[T]:
+    """Give the items of `collect`. Raises the error that stopped the reading."""
+    items, error = read
+    if error is not None:
+        raise error
+    return items

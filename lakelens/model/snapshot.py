@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
@@ -100,28 +100,47 @@ class Refs(NamedItems[Ref]):
 class Snapshot(FoundAgain, Explainable, Displayable, ABC):
     """One state of a table. Everything that needs another file is read when it is first asked for.
 
+    A format sets what its documents record, and says how `files` are found; whatever follows from these and from the table
+    (`schema`, `refs`, `parent`, `changes`, how it is related to another one) is written here, for all of them.
+
     `record_count` is what the snapshot records of itself (Paimon `totalRecordCount`, Iceberg `total-records`), None where
     it records nothing. Walking (`manifests`, `files`) goes past damage and keeps it as findings; asking a damaged
     `ManifestList` or `Manifest` for its content raises.
     """
 
     id: int | None
+    _table: Table
     parent_id: int | None = None
     sequence_number: int | None = None
     committed_at: datetime | None = None
     operation: str | None = None
     schema_id: int | None = None
-    schema: Schema
     summary: Mapping[str, str] = stored("summary")
     record_count: int | None = None
-    path: str | None = None
+    picked_from: str | None = (
+        None  # the id of the snapshot that this one is a cherry-pick of, where it records that
+    )
+    notes: tuple[str, ...] = ()  # what its own document says of how it was committed, in words
     statement: str | None = None  # what its writer calls the statement that committed it
     job: tuple[object, ...] | None = None  # what all snapshots that one statement committed have in common
     raw: Any = stored("snapshot")
     #: What the format says of the keys of its documents.
     vocabulary: Vocabulary = UNKNOWN
+    #: what distinguishes it from another commit of the same id, where a number may come again
+    _distinct: Hashable = None
 
-    @property
+    @cached_property
+    def path(self) -> str | None:
+        """Where it is now: its own document, else its manifest list; None where it is written in neither."""
+        return self.manifest_lists[0].path if self.manifest_lists else None
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The schema it was written with; today's where that one is not known."""
+        written = None if self.schema_id is None else self._table._find_schema(self.schema_id)
+        return self._table.schema if written is None else written
+
+    @cached_property
     def figures(self) -> Figures:
         """What its own document records of its changes and totals. Nothing else is read."""
         return Figures(rows=self.record_count)
@@ -132,29 +151,31 @@ class Snapshot(FoundAgain, Explainable, Displayable, ABC):
         return self.figures
 
     @property
-    def picked_from(self) -> str | None:
-        """The id of the snapshot that this one is a cherry-pick of, where it records that."""
-        return None
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What its own document says of how it was committed, in words."""
-        return ()
-
-    @property
     def refs(self) -> tuple[str, ...]:
         """The names of the branches and tags that point here; nothing can name a Hive listing."""
-        return ()
+        table = self._table
+        return tuple(
+            ref.name
+            for ref in table.refs
+            if ref.snapshot_id == self.id
+            and (ref.type == "tag" or table.branch_name in (None, ref.name))  # others number their own
+        )
 
     @property
     def manifest_lists(self) -> ManifestLists[Any]:
         """The manifest lists: one in Iceberg, base, delta and perhaps changelog in Paimon, none in Hive."""
         return ManifestLists()
 
-    @property
+    @cached_property
     def manifests(self) -> Manifests[Any]:
-        """Every manifest that the lists name, in order; none in Hive."""
-        return Manifests()
+        """Every manifest that the lists name, in order, as many as can be read; none in Hive."""
+        manifests: list[Any] = []
+        for manifest_list in self.manifest_lists:
+            readable, error = manifest_list.walk()
+            manifests += readable
+            if error is not None:
+                self._note(error, manifest_list.path or "")
+        return Manifests(manifests)
 
     @property
     @abstractmethod
@@ -199,28 +220,56 @@ class Snapshot(FoundAgain, Explainable, Displayable, ABC):
     @property
     def partitioning(self) -> PartitionSpec | None:
         """How rows were divided at the time; None where it is not known."""
-        return None
+        return self._table.partitioning
 
     @property
-    def table_location(self) -> str | None:
+    def table_location(self) -> str:
         """Where its table is."""
-        return None
+        return self._table.location
 
     def is_same(self, other: Snapshot) -> bool:
         """Whether the other is the same snapshot, perhaps under another name (a tag, a branch)."""
-        return self is other or (self.id is not None and self.id == other.id)
+        if self is other:
+            return True
+        return self.id is not None and (self.id, self._distinct) == (other.id, other._distinct)
+
+    @property
+    def parent(self) -> Snapshot | None:
+        """The snapshot before it; None for the first, and when it has expired."""
+        return None if self.parent_id is None else self._table.find_by_id(self.parent_id)
+
+    def is_kept(self) -> bool:
+        """Whether its table has it under its id; a tag may keep one whose number another commit has by now."""
+        known = None if self.id is None else self._table.find_by_id(self.id)
+        return known is not None and known.is_same(self)
 
     def walk_ancestors(self) -> Iterator[Snapshot]:
-        """The snapshots it was made from, the nearest first, as far as they are still there."""
-        return iter(())
+        """The snapshots it was made from, the nearest first, as far as they are still there.
+
+        Where each is a document of its own a format bounds how many are read. Of a tag's commit that the branch no longer
+        has there are none: another commit may have its number.
+        """
+        seen, ancestor = {self.id}, self.parent if self.is_kept() else None
+        most = self._table._most_ancestors
+        while ancestor is not None and ancestor.id not in seen and (most is None or len(seen) <= most):
+            seen.add(ancestor.id)
+            yield ancestor
+            ancestor = ancestor.parent
 
     def count_from(self, before: Snapshot) -> int | None:
-        """How many commits lead here from another snapshot, negative the other way round; None where it is not known."""
-        return None
+        """How many commits lead here from another snapshot, negative the other way round; None where it is not known.
+
+        Known where each branch numbers its commits without a gap, and both are of this branch.
+        """
+        if self._table.branch_name is None or self.id is None or before.id is None:
+            return None
+        known = self._table.find_by_id(before.id) if self.is_kept() else None
+        return self.id - before.id if known is not None and known.is_same(before) else None
 
     def was_undone_by(self, other: Snapshot) -> bool:
-        """Whether the table went from this snapshot back to the other one, an ancestor: a rollback."""
-        return False
+        """Whether the table went from this snapshot back to the other one, an ancestor: a rollback, by the snapshot log."""
+        log = self._table._logged_ids
+        return self.id in log and other.id in log[log.index(self.id) + 1 :]
 
     def find_document(self) -> tuple[str, Any] | None:
         """The table's whole metadata document of this snapshot, with its path; None where there is none, or it is gone."""
@@ -306,7 +355,11 @@ class Snapshot(FoundAgain, Explainable, Displayable, ABC):
         return DanglingDeletes()
 
     def _note_unread(self, error: LakeError, file: DataFile) -> None:
-        """Hear that the deletes of a file cannot be read."""
+        """Keep as a finding that the deletes of a file cannot be read."""
+        self._note(error, file.path)
+
+    def _note(self, error: LakeError, path: str) -> None:
+        self._table.findings.add_error(error, path, () if self.id is None else (self.id,))
 
     @property
     def index_files(self) -> IndexFiles[Any]:
@@ -318,10 +371,12 @@ class Snapshot(FoundAgain, Explainable, Displayable, ABC):
         """Statistics files that belong to this snapshot."""
         return StatisticsFiles()
 
-    @property
-    @abstractmethod
+    @cached_property
     def changes(self) -> Diff:
-        """What this snapshot changed: the diff to its parent, to nothing when it has none."""
+        """What this snapshot changed: the diff to its parent, to nothing when it has none, or when that has expired."""
+        number = self.parent_id
+        before = number if number is not None and self._table.has_snapshot(number) else None
+        return self._table.diff(before, self)
 
     def __repr__(self) -> str:
         return f"<Snapshot {self.id} {self.operation}>"

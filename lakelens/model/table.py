@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from lakelens import display
 from lakelens.caching import cached_property
@@ -21,12 +20,13 @@ from lakelens.model.facts.traits import UNKNOWN, Traits, Vocabulary
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.finding import Findings
 from lakelens.model.revision import Default, find_revision
-from lakelens.model.schema import PartitionSpec, PartitionSpecs, Schema, Schemas, SortOrders
-from lakelens.model.snapshot import History, Refs, Snapshot, SnapshotLog, Snapshots
+from lakelens.model.schema import PartitionSpec, PartitionSpecs, Schema, Schemas, SortOrder, SortOrders
+from lakelens.model.snapshot import History, Ref, Refs, Snapshot, SnapshotLog, Snapshots
 from lakelens.model.storage import (
     EncryptionKeys,
     Evidence,
     MetadataLog,
+    MetadataLogEntry,
     Reads,
     Relocation,
     Storage,
@@ -46,42 +46,157 @@ _ID = re.compile(r"-?[0-9]{1,19}")  # 64 bits
 _MOST_SUGGESTED = 20  # of the newest snapshots, each of which may be a document of its own
 
 
-class Table(Reopened, Answers, Explainable, Displayable, ABC):
-    """A data lake table, read from nothing but its files. Lazy, cached, never written to."""
+class Access(Protocol):
+    """How the files of one table are read; `lakelens.formats.access.TableAccess` is one."""
+
+    findings: Findings
+
+    def count_reads(self) -> Reads:
+        """What was read so far."""
+        ...
+
+    def describe_relocation(self, recorded_location: str | None) -> Relocation:
+        """How recorded locations were mapped so far."""
+        ...
+
+    def open_storage(self) -> Storage:
+        """What the table's data files say of themselves."""
+        ...
+
+
+def _know_none(*_: object) -> None:
+    return None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TableSource:
+    """All that a format says of one table: facts, and functions that give the rest.
+
+    Each function is called when what it gives is first asked for, and once, unless its comment says otherwise. What has a
+    default is left out where the format has no such thing, or where it follows from the rest.
+    """
 
     format: str
     #: what its format is, and says to the answers
-    driver: Parts = Parts()
-    format_version: int | None = None
-    name: str
+    driver: Parts
     location: str
-    uuid: str | None = None
+    name: str
     evidence: Evidence
-    findings: Findings
+    access: Access
+    uuid: str | None = None
+    #: facts that only a catalog or metastore knows, when the table was opened through one
+    catalog: Mapping[str, Any] | None = None
+    #: the document that says what the table is now; else it is the current snapshot's
+    document: str | None = None
+    #: where branches number their own commits without a gap: the one whose the snapshots are
+    branch_name: str | None = None
+    #: how many ancestors of a snapshot are followed, where each is a document of its own
+    most_ancestors: int | None = None
+
+    traits: Callable[[], Traits]
+    format_version: Callable[[], int | None] = _know_none
+
+    schema: Callable[[], Schema]
+    schemas: Callable[[], Iterable[Schema]]
+    #: one schema by its id, at every call; by `schemas` where that reads no more
+    find_schema: Callable[[int], Schema | None] | None = None
+    partitioning: Callable[[], PartitionSpec]
+    specs: Callable[[], Iterable[PartitionSpec]] | None = None
+    sort_orders: Callable[[], Iterable[SortOrder]] = tuple
+    properties: Callable[[], Mapping[str, Any] | None] = dict
+    encryption_keys: Callable[[], EncryptionKeys] = EncryptionKeys
+    #: the raw documents, as one with its noun, or as they are
+    metadata: Callable[[], Document]
+    metadata_log: Callable[[], Iterable[MetadataLogEntry]] = tuple
+    #: what the columns of its files are, where it has none yet
+    columns: Callable[[], FileColumns] = FileColumns
+
+    refs: Callable[[], Iterable[Ref]] = tuple
+    #: in commit order
+    snapshots: Callable[[], Iterable[Snapshot]] = tuple
+    current: Callable[[], Snapshot | None]
+    snapshot_log: Callable[[], SnapshotLog] = SnapshotLog
+    separate_branches: Callable[[], Mapping[str, Snapshots]] = dict
+
+    # Of a format that knows more than its list of snapshots, where none is to be read that was not asked for:
+    #: how many there are
+    count: Callable[[], int] | None = None
+    #: whether there is one of an id, readable or not
+    has: Callable[[int], bool] | None = None
+    #: the one of an id
+    find: Callable[[int], Snapshot | None] | None = None
+    #: the one of an id that a tag alone keeps
+    find_tagged: Callable[[int], Snapshot | None] = _know_none
+    #: the one that a name points at
+    follow: Callable[[Ref], Snapshot | None] | None = None
+    #: the one that was current at a time
+    find_at: Callable[[datetime], Snapshot | None] | None = None
+    #: an outline with that many of the newest; None where the list is short enough to read
+    outline: Callable[[int], History | None] = _know_none
+    #: reads together what an outline shows, at every call
+    fetch_outline: Callable[[], None] = _know_none
+
+    #: every object below the table's directory with its role, listed at every call
+    list_files: Callable[[], Iterator[StoredFile]]
+    #: a plan to read every entry of some manifests, at every call
+    scan_manifests: Callable[[Iterable[Any]], FileScan | None] = _know_none
+    #: how recorded locations were mapped so far, at every call
+    relocation: Callable[[], Relocation] | None = None
+    #: what the table was opened as, see `Table.pointer_mark`
+    mark: Callable[[], tuple[str, Hashable]] | None = None
+
+
+class Table(Reopened, Answers, Explainable, Displayable):
+    """A data lake table, read from nothing but its files. Lazy, cached, never written to.
+
+    What a format knows of it is one `TableSource`; whatever follows from that is written here, for all formats.
+    """
+
     #: What the format says of the keys of its documents.
     vocabulary: Vocabulary = UNKNOWN
     # facts that only a catalog or metastore knows, when the table was opened through one
     catalog: Mapping[str, Any] | None = stored("catalog")
 
+    def __init__(self, source: TableSource) -> None:
+        self._told = source
+        self.format = source.format
+        self.driver = source.driver
+        self.location = source.location
+        self.name = source.name
+        self.uuid = source.uuid
+        self.evidence = source.evidence
+        self.findings = source.access.findings
+        self.catalog = source.catalog
+        self.branch_name = source.branch_name
+        self._most_ancestors = source.most_ancestors
+
     @property
     def traits(self) -> Traits:
         """What is true of it because of its format."""
-        title = self.format.title()
-        return Traits(title, f"{title} table")
+        return self._told.traits()
 
     @property
-    def storage(self) -> Storage | None:
-        """What the table's data files say; None where the format gives no access to them."""
-        return None
+    def format_version(self) -> int | None:
+        """The version of its format, where that has versions."""
+        return self._told.format_version()
+
+    @property
+    def storage(self) -> Storage:
+        """What the table's data files say."""
+        return self._told.access.open_storage()
 
     @property
     def metadata_path(self) -> str | None:
         """The document that says what the table is now; None where there is none."""
+        if self._told.document is not None or not self.traits.has_snapshots:
+            return self._told.document
         return self.current.path if self.current is not None else None
 
     @property
     def pointer_mark(self) -> tuple[str, Hashable]:
         """What the table was opened as: in words, and what differs as soon as a commit or an expiry was made since."""
+        if self._told.mark is not None:
+            return self._told.mark()
         path = self.metadata_path or ""
         return path.rpartition("/")[2] or "nothing", (path, self.snapshot_count)
 
@@ -111,68 +226,81 @@ class Table(Reopened, Answers, Explainable, Displayable, ABC):
         )
         return f"the table has gone on: {is_newer}; what is missing may have expired since: open it again"
 
-    @property
-    @abstractmethod
+    @cached_property
     def properties(self) -> Document:
         """The table's properties (Paimon: options)."""
+        return Document(self._told.properties(), "properties")
 
-    @property
-    @abstractmethod
+    @cached_property
     def schema(self) -> Schema:
         """Today's schema."""
+        return self._told.schema()
 
-    @property
-    @abstractmethod
+    @cached_property
     def schemas(self) -> Schemas:
         """Every schema that is known, by id."""
+        return Schemas(self._told.schemas())
 
-    @property
-    @abstractmethod
+    def _find_schema(self, number: int) -> Schema | None:
+        """The schema of an id; None where it is not known. Of a format with a file for each no other is read."""
+        if self._told.find_schema is not None:
+            return self._told.find_schema(number)
+        return next((schema for schema in self.schemas if schema.id == number), None)
+
+    @cached_property
     def partitioning(self) -> PartitionSpec:
         """Today's partitioning."""
+        return self._told.partitioning()
 
-    @property
+    @cached_property
     def specs(self) -> PartitionSpecs:
         """Every partitioning that is known."""
-        return PartitionSpecs((self.partitioning,))
+        return PartitionSpecs((self.partitioning,) if self._told.specs is None else self._told.specs())
 
-    @property
+    @cached_property
     def sort_orders(self) -> SortOrders:
         """The sort orders; only Iceberg has them."""
-        return SortOrders()
+        return SortOrders(self._told.sort_orders())
 
-    @property
+    @cached_property
     def encryption_keys(self) -> EncryptionKeys:
         """The keys that its metadata names, themselves encrypted; only Iceberg since version 3 has them."""
-        return EncryptionKeys()
+        return self._told.encryption_keys()
 
-    @property
-    @abstractmethod
+    @cached_property
     def refs(self) -> Refs:
         """Branches and tags."""
+        return Refs(self._told.refs())
 
-    @property
-    @abstractmethod
+    @cached_property
     def snapshots(self) -> Snapshots:
         """The snapshots in commit order; empty for Hive."""
+        return Snapshots(self._told.snapshots(), table=self)
 
     @property
     def snapshot_count(self) -> int:
         """How many snapshots there are. No snapshot is read only to count it, so damaged ones may be counted too."""
-        return len(self.snapshots)
+        return len(self.snapshots) if self._told.count is None else self._told.count()
 
     def has_snapshot(self, number: int) -> bool:
         """Whether there is a snapshot of this id. No snapshot is read only to know it."""
-        return any(snapshot.id == number for snapshot in self.snapshots)
+        return self.find_by_id(number) is not None if self._told.has is None else self._told.has(number)
+
+    def find_by_id(self, number: int, /) -> Snapshot | None:
+        """The snapshot of an id; None when there is none, or when it cannot be read."""
+        if self._told.find is not None:
+            return self._told.find(number)
+        return next((snapshot for snapshot in self.snapshots if snapshot.id == number), None)
 
     def fetch_outline(self) -> None:
         """Read what an outline shows, all together; nothing where the store answers without a network."""
-        return
+        self._told.fetch_outline()
 
     def outline_history(self, most: int = 5) -> History:
         """The history in outline: the number of snapshots, the first, and the newest in commit order.
 
-        At most `most` of the newest are listed. A format with a file for each snapshot reads only these if there are many.
+        At most `most` of the newest are listed. A format with a file for each snapshot reads only these if there are many;
+        damaged ones among them are passed over and are findings, as in `snapshots`.
 
         >>> import lakelens as ll
         >>> table = ll.sample("iceberg")
@@ -180,47 +308,52 @@ class Table(Reopened, Answers, Explainable, Displayable, ABC):
         >>> history.count == len(table.snapshots), len(history.newest)
         (True, 2)
         """
+        outline = None if "snapshots" in vars(self) else self._told.outline(most)
+        if outline is not None:
+            return outline
         known = self.snapshots
         return History(len(known), known[0] if len(known) else None, known[max(len(known) - most, 0) :])
 
-    @property
-    @abstractmethod
+    @cached_property
     def current(self) -> Snapshot | None:
         """The current snapshot; None before the first commit. For Hive a listing taken now."""
+        return self._told.current()
 
-    @property
-    @abstractmethod
+    @cached_property
     def metadata(self) -> Document:
         """The raw metadata document (Iceberg), or documents by name (Paimon); every key kept."""
+        return self._told.metadata()
 
-    @property
+    @cached_property
     def metadata_log(self) -> MetadataLog:
-        """Earlier versions of the metadata; only Iceberg keeps them."""
-        return MetadataLog()
+        """Earlier versions of the metadata, oldest first, without the one that was opened; only Iceberg keeps them."""
+        return MetadataLog(self._told.metadata_log())
 
-    @property
+    @cached_property
     def snapshot_log(self) -> SnapshotLog:
         """Which snapshot was the current one from when on; only Iceberg keeps it."""
-        return SnapshotLog()
+        return self._told.snapshot_log()
 
     @property
     def separate_branches(self) -> Mapping[str, Snapshots]:
         """The snapshots of other branches by name, where each branch numbers its own: only Paimon's do."""
-        return {}
+        return self._told.separate_branches()
 
     @property
-    @abstractmethod
     def relocation(self) -> Relocation:
         """How recorded locations were mapped onto where the table is now."""
+        if self._told.relocation is not None:
+            return self._told.relocation()
+        return self._told.access.describe_relocation(None)
 
     @property
-    @abstractmethod
     def reads(self) -> Reads:
         """What was read so far."""
+        return self._told.access.count_reads()
 
-    @abstractmethod
     def list_files(self) -> Iterator[StoredFile]:
         """Every object below the table's directory with its role; listed again at each call."""
+        return self._told.list_files()
 
     @property
     def files(self) -> FileSet:
@@ -229,7 +362,7 @@ class Table(Reopened, Answers, Explainable, Displayable, ABC):
 
     @cached_property
     def _empty_files(self) -> FileSet:
-        return FileSet(lambda: (), FileColumns)
+        return FileSet(lambda: (), self._told.columns)
 
     def scan_entries(self, *, all_snapshots: bool = False) -> FileScan | None:
         """A plan to read every entry of the current snapshot's manifests, or of every manifest that a snapshot names.
@@ -245,7 +378,7 @@ class Table(Reopened, Answers, Explainable, Displayable, ABC):
 
     def scan_manifests(self, manifests: Iterable[Manifest]) -> FileScan | None:
         """A plan to read every entry of some of the table's manifests, each once; None where the format has no such plan."""
-        return None
+        return self._told.scan_manifests(manifests)
 
     def snapshot(self, ref: Any) -> Snapshot:
         """The snapshot of an id, a branch, a tag or a time; also as git names a commit.
@@ -300,10 +433,11 @@ class Table(Reopened, Answers, Explainable, Displayable, ABC):
 
     def _find_snapshot(self, ref: Any) -> Snapshot | None:
         if isinstance(ref, int) and not isinstance(ref, bool):
-            return next((s for s in self.snapshots if s.id == ref), None)
+            known = self.find_by_id(ref)
+            return self._told.find_tagged(ref) if known is None and not self.has_snapshot(ref) else known
         if isinstance(ref, str):
-            if self.refs.get(ref) is not None:
-                return self._snapshot_of_ref(ref)
+            if (named := self.refs.get(ref)) is not None:
+                return self._follow(named)
             if _ID.fullmatch(ref):
                 return self._find_snapshot(int(ref))
             ref = _parse_time(ref)
@@ -316,13 +450,21 @@ class Table(Reopened, Answers, Explainable, Displayable, ABC):
         message = f"{say_value(ref)} is not a snapshot id, a branch, a tag or a time"
         raise LakeError(message, path=self.location)
 
-    def _snapshot_of_ref(self, name: str) -> Snapshot | None:
-        wanted = self.refs[name].snapshot_id
-        return next((s for s in self.snapshots if s.id == wanted), None)
+    def _follow(self, ref: Ref) -> Snapshot | None:
+        if self._told.follow is not None:
+            return self._told.follow(ref)
+        return None if ref.snapshot_id is None else self.find_by_id(ref.snapshot_id)
 
     def _snapshot_at(self, moment: datetime) -> Snapshot | None:
+        if self._told.find_at is not None:
+            return self._told.find_at(moment)
         before = [s for s in self.snapshots if s.committed_at is not None and s.committed_at <= moment]
         return before[-1] if before else None
+
+    @cached_property
+    def _logged_ids(self) -> Sequence[int]:
+        """The ids of the snapshots that were the current one, in order, as far as they are logged."""
+        return tuple(line.snapshot_id for line in self.snapshot_log)
 
     def diff(self, before: Any = Default.PARENT, after: Any = None) -> Diff:
         """What changed from one snapshot to another: of `table.diff()` by the last commit.

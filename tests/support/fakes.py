@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 from lakelens.analysis.diff.diff import Diff, ManifestChanges, PartitionChange
 from lakelens.analysis.diff.documents import JsonChange, SchemaChange
 from lakelens.analysis.tree import StorageTree
+from lakelens.errors import LakeError
 from lakelens.model.collections import Document, Preview
 from lakelens.model.comparison import count_by_content
 from lakelens.model.datafile import DataFile, IndexFile, IndexFiles, StatisticsFile, StatisticsFiles
 from lakelens.model.deletes import DanglingDelete, DanglingDeletes, DeleteMatch, DeleteMatches
-from lakelens.model.facts.traits import Figures
+from lakelens.model.driver import Parts
+from lakelens.model.facts.traits import Figures, Traits
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.finding import Findings
 from lakelens.model.life.positions import Positions
@@ -33,24 +36,21 @@ from lakelens.model.schema import (
     PartitionField,
     PartitionSpec,
     Schema,
-    Schemas,
     SortField,
     SortOrder,
-    SortOrders,
 )
-from lakelens.model.snapshot import LogEntry, Ref, Refs, Snapshot, SnapshotLog, Snapshots
+from lakelens.model.snapshot import LogEntry, Ref, Snapshot, SnapshotLog
 from lakelens.model.stats import Bounds, ColumnBounds, ColumnCounts, KeyRow, Partition
 from lakelens.model.storage import (
     EncryptionKey,
     EncryptionKeys,
     Evidence,
-    MetadataLog,
     MetadataLogEntry,
     Reads,
     Relocation,
     StoredFile,
 )
-from lakelens.model.table import Table
+from lakelens.model.table import Table, TableSource
 from lakelens.model.view import View, ViewLog, ViewLogEntry, ViewVersion, ViewVersions
 
 START = datetime(2026, 11, 21, 11, 48, 26, tzinfo=UTC)
@@ -135,20 +135,23 @@ class FakeList(ManifestList):
 
 class FakeSnapshot(Snapshot):
     def __init__(
-        self, word: Word, number: int | None, schema: Schema, files: Sequence[DataFile] = ()
+        self,
+        word: Word,
+        number: int | None,
+        schema: Schema,
+        files: Sequence[DataFile] = (),
+        table: Any = None,
     ) -> None:
         self.id, self.parent_id, self.sequence_number = number, 1, 3
+        self._table = table or SimpleNamespace(partitioning=None)
         self.committed_at = START + timedelta(minutes=number or 0)
         self.operation, self.schema, self.path = word(), schema, word()
         self.summary = {word(): word()}
         self.record_count = 1_564_185
+        self.figures = Figures(added_files=2, added_rows=9, removed_rows=4, rows=self.record_count)
         self.raw = {word(): word()}
         self.manifest = FakeManifest(word, files)
         self._word, self._list_of_files = word, files
-
-    @property
-    def figures(self) -> Figures:
-        return Figures(added_files=2, added_rows=9, removed_rows=4, rows=self.record_count)
 
     @property
     def refs(self) -> tuple[str, ...]:
@@ -179,88 +182,77 @@ class FakeSnapshot(Snapshot):
         return make_diff(self._word, self)
 
 
+class FakeAccess:
+    def __init__(self, word: Word) -> None:
+        self.findings = Findings()
+        for severity in ("error", "warning", "note"):
+            self.findings.add(severity, word(), word(), word(), (7,))  # type: ignore[arg-type]
+        self._word = word
+
+    def count_reads(self) -> Reads:
+        return Reads(1, 1, 10, 0.5, (self._word(),))
+
+    def describe_relocation(self, recorded_location: str | None) -> Relocation:
+        word = self._word
+        return Relocation(word(), word(), ((word(), word()),), (word(),))
+
+    def open_storage(self) -> Any:
+        return FakeStorage()
+
+
+class FakeStorage:
+    """Stores nothing."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise LakeError("words have no bytes")
+
+
 class FakeTable(Table):
     def __init__(
         self, word: Word, *, columns: int = 2, snapshots: int = 3, files: Sequence[DataFile] | None = None
     ) -> None:
-        self.format, self.format_version = "iceberg", 2
-        self.name, self.location = word(), word()
-        self.evidence = Evidence("iceberg", (word(),), (word(),), 1.0, word(), (word(),), (word(),))
-        self.findings = Findings()
-        for severity in ("error", "warning", "note"):
-            self.findings.add(severity, word(), word(), word(), (7,))  # type: ignore[arg-type]
-        self.catalog = {word(): {word(): word()}}
+        name, location = word(), word()
+        evidence = Evidence("iceberg", (word(),), (word(),), 1.0, word(), (word(),), (word(),))
+        access, catalog = FakeAccess(word), {word(): {word(): word()}}
         fields = [
             Field(n, word(), DataType(word(), "string"), doc=word(), nullable=n > 1)
             for n in range(1, columns + 1)
         ]
         nested = DataType(word(), "struct", children=(Field(9_999, word(), DataType(word(), "string")),))
-        self._schema = Schema(0, (*fields, Field(9_998, word(), nested)), (fields[0].name,), {word(): word()})
+        schema = Schema(0, (*fields, Field(9_998, word(), nested)), (fields[0].name,), {word(): word()})
         given = [FakeFile(word), FakeFile(word, "position_deletes")] if files is None else files
-        self._snapshots = Snapshots(
-            [FakeSnapshot(word, n, self._schema, given) for n in range(1, snapshots + 1)]
+        known = [FakeSnapshot(word, n, schema, given, self) for n in range(1, snapshots + 1)]
+        field = PartitionField(word(), 1, fields[0].name, word(), 1000)
+        order = SortOrder(1, (SortField(1, word(), word(), word(), word()),))
+        super().__init__(
+            TableSource(
+                format="iceberg",
+                driver=Parts(),
+                location=location,
+                name=name,
+                evidence=evidence,
+                access=access,
+                catalog=catalog,
+                traits=lambda: Traits("Iceberg", "Iceberg table"),
+                format_version=lambda: 2,
+                schema=lambda: schema,
+                schemas=lambda: (schema,),
+                partitioning=lambda: PartitionSpec(0, (field,), {}),
+                sort_orders=lambda: (order,),
+                properties=lambda: {word(): word()},
+                metadata=lambda: Document({word(): word(), "location": word()}, "metadata"),
+                metadata_log=lambda: (MetadataLogEntry(START, f"metadata/{word()}", word()),),
+                refs=lambda: [Ref(word(), "branch", 3), Ref(word(), "tag", 2, 86_400_000)],
+                snapshots=lambda: known,
+                find=lambda number: None,
+                current=lambda: known[-1] if known else None,
+                snapshot_log=lambda: SnapshotLog((LogEntry(START, 2, 1, True),)),
+                list_files=lambda: (
+                    StoredFile(word(), f"{word()}/{n}", 10, word(), (word(),), START) for n in range(3)
+                ),
+            )
         )
         self._word = word
-
-    @property
-    def properties(self) -> Document:
-        return Document({self._word(): self._word()}, "properties")
-
-    @property
-    def schema(self) -> Schema:
-        return self._schema
-
-    @property
-    def schemas(self) -> Schemas:
-        return Schemas((self._schema,))
-
-    @property
-    def sort_orders(self) -> SortOrders:
-        word = self._word
-        return SortOrders((SortOrder(1, (SortField(1, word(), word(), word(), word()),)),))
-
-    @property
-    def metadata_log(self) -> MetadataLog:
-        return MetadataLog((MetadataLogEntry(START, f"metadata/{self._word()}", self._word()),))
-
-    @property
-    def snapshot_log(self) -> SnapshotLog:
-        return SnapshotLog((LogEntry(START, 2, 1, True),))
-
-    @property
-    def partitioning(self) -> PartitionSpec:
-        word = self._word
-        return PartitionSpec(0, (PartitionField(word(), 1, self._schema.fields[0].name, word(), 1000),), {})
-
-    @property
-    def refs(self) -> Refs:
-        return Refs([Ref(self._word(), "branch", 3), Ref(self._word(), "tag", 2, 86_400_000)])
-
-    @property
-    def snapshots(self) -> Snapshots:
-        return self._snapshots
-
-    @property
-    def current(self) -> Snapshot | None:
-        return self._snapshots[-1] if len(self._snapshots) else None
-
-    @property
-    def metadata(self) -> Document:
-        return Document({self._word(): self._word(), "location": self._word()}, "metadata")
-
-    @property
-    def relocation(self) -> Relocation:
-        word = self._word
-        return Relocation(word(), word(), ((word(), word()),), (word(),))
-
-    @property
-    def reads(self) -> Reads:
-        return Reads(1, 1, 10, 0.5, (self._word(),))
-
-    def list_files(self) -> Iterator[StoredFile]:
-        word = self._word
-        for position in range(3):
-            yield StoredFile(word(), f"{word()}/{position}", 10, word(), (word(),), START)
 
 
 def make_index(word: Word) -> IndexFile:

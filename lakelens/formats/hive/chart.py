@@ -35,7 +35,7 @@ class HiveMap:
 
     def __init__(self, table: HiveTable, since: Since) -> None:
         self.table, self.since = table, since
-        self.files: list[HiveFile] = [one for one in table.current.files if isinstance(one, HiveFile)]
+        self.files: list[HiveFile] = [one for one in table.files if isinstance(one, HiveFile)]
         self.job = None if since.touched is not None else _find_newest_job(self.files)
         #: what the state before had, where there is one: paths with sizes and times
         self.known: set[object] | None = None

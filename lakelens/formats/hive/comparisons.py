@@ -37,7 +37,7 @@ class HiveChecking(Checking):
 
     def compare_figures(self, survey: Survey) -> None:
         """See `Checking.compare_figures`."""
-        files = [file for file in self.table.current.files if isinstance(file, HiveFile)]
+        files = [file for file in self.table.files if isinstance(file, HiveFile)]
         rows = _read_footers(survey.ledger, files)
         _compare_names(self.table, survey.ledger, files)
         _compare_partitions(self.table, survey.ledger, files)

@@ -8,7 +8,6 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from lakelens.caching import cached_property
 from lakelens.formats.access import run_ahead
 from lakelens.formats.hive.datafile import HiveFile, fetch_facts
 from lakelens.formats.hive.read import Found
@@ -20,8 +19,6 @@ from lakelens.model.fileset import FileSet
 from lakelens.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from lakelens.analysis.diff.diff import Diff
-    from lakelens.model.schema import PartitionSpec, Schema
     from lakelens.model.table import Table
 
 
@@ -80,39 +77,15 @@ class HiveListing(Snapshot):
         files: ListedFiles,
     ) -> None:
         self._table = table
-        self._found = found
         self._files = files
         self.path = table.location
-        times = [one.info.modified for one in found if one.is_data and one.info.modified is not None]
-        self.committed_at: datetime | None = max(times, default=None)
-
-    @cached_property
-    def schema(self) -> Schema:  # type: ignore[override]
-        """The table's schema; a listing has none of its own."""
-        return self._table.schema
-
-    @cached_property
-    def summary(self) -> Document:  # type: ignore[override]
-        """Counted from the listing, not recorded anywhere: files, bytes, partitions, jobs, and files by role."""
-        data = [one for one in self._found if one.is_data]
-        counted = {
-            "total-data-files": len(data),
-            "total-files-size": sum(one.info.size for one in data),
-            "total-partitions": len({one.pairs for one in data if one.pairs}),
-            "write-jobs": len({one.name.job for one in data if one.name.job}),
-        }
-        roles = Counter(one.role for one in self._found if not one.is_data)
-        return Document(
-            {key: str(value) for key, value in (*counted.items(), *sorted(roles.items()))}, "summary"
-        )
-
-    @property
-    def figures(self) -> Figures:
-        """Files, bytes and partitions, as listed."""
-        files, size, partitions = (
+        self.summary = _summarise(found)
+        count, size, partitions = (
             parse_figure(self.summary, f"total-{noun}") for noun in ("data-files", "files-size", "partitions")
         )
-        return Figures(files=files, size_bytes=size, partitions=partitions)
+        self.figures = Figures(files=count, size_bytes=size, partitions=partitions)
+        times = [one.info.modified for one in found if one.is_data and one.info.modified is not None]
+        self.committed_at: datetime | None = max(times, default=None)
 
     @property
     def files(self) -> FileSet:
@@ -125,20 +98,18 @@ class HiveListing(Snapshot):
             return ListingComparison(before.files, self.files, identify_copy)
         return ListingComparison(before.files, self.files, _identify_stored)
 
-    @property
-    def partitioning(self) -> PartitionSpec:
-        """The table's partition columns."""
-        return self._table.partitioning
-
-    @property
-    def table_location(self) -> str:
-        """The table's directory."""
-        return self._table.location
-
-    @property
-    def changes(self) -> Diff:
-        """The diff to nothing: the state before is not kept."""
-        return self._table.diff(None, self)
-
     def __repr__(self) -> str:
         return f"<Snapshot listing of {self.summary['total-data-files']} files>"
+
+
+def _summarise(found: Sequence[Found]) -> Document:
+    """Count a listing, which is recorded nowhere: files, bytes, partitions, jobs, and files by role."""
+    data = [listed for listed in found if listed.is_data]
+    counted = {
+        "total-data-files": len(data),
+        "total-files-size": sum(listed.info.size for listed in data),
+        "total-partitions": len({listed.pairs for listed in data if listed.pairs}),
+        "write-jobs": len({listed.name.job for listed in data if listed.name.job}),
+    }
+    roles = Counter(listed.role for listed in found if not listed.is_data)
+    return Document({key: str(value) for key, value in (*counted.items(), *sorted(roles.items()))}, "summary")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
 
 from lakelens.caching import cached_property
 from lakelens.errors import Unsupported
@@ -23,13 +22,9 @@ from lakelens.model.collections import Document
 from lakelens.model.facts.traits import Figures, Traits, parse_figure
 from lakelens.model.fileset import FileColumns
 from lakelens.model.finding import Findings
-from lakelens.model.schema import DataType, PartitionSpec, Schema, Schemas
-from lakelens.model.snapshot import Refs, Snapshots
-from lakelens.model.storage import Reads, Relocation, StoredFile
-from lakelens.model.table import Table
-
-if TYPE_CHECKING:
-    from lakelens.formats.contents import TableStorage
+from lakelens.model.schema import DataType, PartitionSpec, Schema
+from lakelens.model.storage import Relocation, StoredFile
+from lakelens.model.table import Table, TableSource
 
 _MOST_LISTED = 100_000  # objects that are listed together; of more the directories are listed one by one
 _FURTHER = (
@@ -48,24 +43,37 @@ class HiveTable(Table):
     `schema` is inferred from the files and `partitioning` from the directories.
     """
 
-    format = "hive"
-    driver = FORMAT
     _without_bytes = "a Hive-style table has no metadata files: table.files[0].bytes_view() shows a data file"
 
     def __init__(self, request: OpenRequest) -> None:
         if request.branch is not None or request.version is not None:
             raise Unsupported("a Hive table has no branches and no versions", path=request.path)
-        self.location = request.path
-        self.evidence = request.evidence
-        self.name = request.name or name_table(request.path)
         facts = {key: value for key, value in (request.catalog or {}).items() if value is not None}
-        self.catalog = facts or None
+        self._facts = facts
         self._access = TableAccess(request.store, Locator(request.path, scheme=request.store.scheme))
-        self.findings = self._access.findings
+        super().__init__(
+            TableSource(
+                format="hive",
+                driver=FORMAT,
+                location=request.path,
+                name=request.name or name_table(request.path),
+                evidence=request.evidence,
+                access=self._access,
+                catalog=facts or None,
+                traits=self._describe_traits,
+                schema=self._find_columns,
+                schemas=lambda: (self.schema,),
+                partitioning=self._find_partitioning,
+                properties=lambda: facts.get("properties"),
+                metadata=lambda: Document(facts, "catalog"),
+                current=self._take_listing,
+                list_files=self._list_objects,
+                relocation=self._describe_relocation,
+                mark=self._mark_listing,
+            )
+        )
 
-    @property
-    def traits(self) -> Traits:
-        """What is true of every Hive table; whether a metastore knows it, and its buckets by that."""
+    def _describe_traits(self) -> Traits:
         known = "as its metastore knows it" if self.catalog else "by its directory alone, without a metastore"
         return Traits(
             "Hive",
@@ -77,46 +85,28 @@ class HiveTable(Table):
         )
 
     def _describe_buckets(self) -> str:
-        table = (self.catalog or {}).get("table")
+        table = self._facts.get("table")
         if not isinstance(table, Mapping) or not str(table.get("Num Buckets", "-1")).isdecimal():
             return ""
         columns = str(table.get("Bucket Columns", "")).strip("[]").replace("`", "")
         return f"{table['Num Buckets']} buckets by {columns}"
 
-    @property
-    def pointer_mark(self) -> tuple[str, Hashable]:
-        """See `Table.pointer_mark`: the listing is all that says which files there are."""
-        return "the directory", tuple((one.relative_path, one.info.size) for one in self._listing)
-
-    @property
-    def metadata_path(self) -> None:
-        """None: no document describes a Hive table."""
-        return None
-
-    @property
-    def properties(self) -> Document:
-        """The metastore's table properties; empty when only the directory is known."""
-        return Document((self.catalog or {}).get("properties"), "properties")
+    def _mark_listing(self) -> tuple[str, Hashable]:
+        """The listing is all that says which files there are."""
+        return "the directory", tuple((listed.relative_path, listed.info.size) for listed in self._listing)
 
     @cached_property
     def _known_schema(self) -> Schema | None:
-        return parse_catalog_schema(self.catalog or {})
+        return parse_catalog_schema(self._facts)
 
-    @cached_property
-    def schema(self) -> Schema:
+    def _find_columns(self) -> Schema:
         """The metastore's columns; else the union of the files' own columns, then the partition columns as strings."""
         if self._known_schema is not None:
             return self._known_schema
-        files = [file for file in self.current.files if isinstance(file, HiveFile)]
+        files = [file for file in self.files if isinstance(file, HiveFile)]
         return infer_schema(files, self._partition_columns, self.findings, self.location)
 
-    @property
-    def schemas(self) -> Schemas:
-        """Today's schema: no other is kept."""
-        return Schemas((self.schema,))
-
-    @cached_property
-    def partitioning(self) -> PartitionSpec:
+    def _find_partitioning(self) -> PartitionSpec:
         """The partition columns; types are the metastore's, or inferred from the directories' texts (`raw` says which)."""
         values: dict[str, set[str | None]] = {name: set() for name in self._partition_columns}
         for pairs in {one.pairs for one in self._listing if one.is_data}:
@@ -126,60 +116,29 @@ class HiveTable(Table):
 
     @cached_property
     def _partition_columns(self) -> list[str]:
-        recorded = (self.catalog or {}).get("partition_columns")
+        recorded = self._facts.get("partition_columns")
         if recorded or self._known_schema is not None:
             return [column["name"] for column in recorded or ()]
         return list_columns(one for one in self._listing if one.is_data)
 
-    @property
-    def refs(self) -> Refs:
-        """None: there is nothing to refer to."""
-        return Refs(())
-
-    @property
-    def snapshots(self) -> Snapshots:
-        """None: a Hive table keeps no history."""
-        return Snapshots(())
-
-    @cached_property
-    def current(self) -> HiveListing:
-        """A listing, taken when it is first asked for; open the table again for a new one."""
+    def _take_listing(self) -> HiveListing:
         files = ListedFiles(self._load_files, self._make_columns)
         self._note_absence()
         return HiveListing(self, self._listing, files)
 
     def _note_absence(self) -> None:
         """Keep as an error that there is no file, although the metastore counts some."""
-        properties = (self.catalog or {}).get("properties")
+        properties = self._facts.get("properties")
         recorded = parse_figure(properties, "numFiles") if isinstance(properties, Mapping) else None
         message = Figures(files=recorded).explain_emptiness(None, "")
         if message is not None and not any(one.is_data for one in self._listing):
             self.findings.add("error", "no-files", self.location, f"the metastore: {message}")
 
-    @property
-    def metadata(self) -> Document:
-        """The metastore's facts, as they were given; empty for a directory alone."""
-        return Document(self.catalog, "catalog")
-
-    @property
-    def relocation(self) -> Relocation:
+    def _describe_relocation(self) -> Relocation:
         """The location that the metastore records; nothing else is recorded."""
-        storage = (self.catalog or {}).get("storage", {})
-        return self._access.describe_relocation(storage.get("Location"))
+        return self._access.describe_relocation(self._facts.get("storage", {}).get("Location"))
 
-    @property
-    def reads(self) -> Reads:
-        """What was read so far."""
-        return self._access.count_reads()
-
-    @property
-    def storage(self) -> TableStorage:
-        """What the table's data files say of themselves."""
-        from lakelens.formats.contents import TableStorage
-
-        return TableStorage(self._access)
-
-    def list_files(self) -> Iterator[StoredFile]:
+    def _list_objects(self) -> Iterator[StoredFile]:
         """Every object below the table's directory, and those of partitions elsewhere; listed again at each call."""
         for one in self.list_found(Findings()):
             by = (f"listing of {'/'.join('='.join(p) for p in one.pairs) or 'the directory'}",)
@@ -194,7 +153,7 @@ class HiveTable(Table):
 
     @cached_property
     def _registered(self) -> list[Registered]:
-        return list_registered(self.catalog or {}, self._access)
+        return list_registered(self._facts, self._access)
 
     @cached_property
     def _listing(self) -> list[Found]:
@@ -213,10 +172,10 @@ class HiveTable(Table):
         places = {one.path: one.pairs for one in self._registered if one.path is not None}
         store = self._access.store
         found = list(walk_table(store, self.location, findings, registered=places))
-        if not (self.catalog or {}).get("partition_columns"):
+        if not self._facts.get("partition_columns"):
             return found
         found.extend(walk_registered(store, self.location, self._registered, findings))
-        count = int((self.catalog or {}).get("partition_count", len(self._registered)))
+        count = int(self._facts.get("partition_count", len(self._registered)))
         return compare_partitions(found, self._registered, count, self.location, store, findings)
 
     def _load_files(self) -> list[HiveFile]:

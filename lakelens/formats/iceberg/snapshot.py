@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lakelens.caching import cached_property
-from lakelens.errors import LakeError
 from lakelens.formats.iceberg.context import TableContext, TableObject
 from lakelens.formats.iceberg.figures import (
     bound_rows,
@@ -34,18 +33,16 @@ from lakelens.model.datafile import IndexFile, IndexFiles, StatisticsFiles
 from lakelens.model.facts.traits import Figures, parse_figure
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.manifest import ManifestLists, Manifests
-from lakelens.model.schema import PartitionSpec, Schema
+from lakelens.model.schema import PartitionSpec
 from lakelens.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from lakelens.analysis.diff.diff import Diff
     from lakelens.formats.iceberg.deletes.matching import DeleteIndex
     from lakelens.formats.iceberg.deletes.positions import DeleteReader
     from lakelens.formats.iceberg.live_files import LiveFiles
     from lakelens.formats.iceberg.scan.plan import IcebergScan
     from lakelens.formats.iceberg.table import IcebergTable
     from lakelens.model.comparison import IndexChanges
-    from lakelens.model.datafile import DataFile
     from lakelens.model.deletes import DanglingDeletes, DeleteMatch, LiveRows
 
 _NOTES = {
@@ -76,6 +73,8 @@ class IcebergSnapshot(TableObject, Snapshot):
     """One snapshot. Every field of the document is in `raw`; `summary` is the document's, `operation` included."""
 
     id: int
+    _table: IcebergTable
+    parent: IcebergSnapshot | None
 
     def __init__(
         self, table: IcebergTable, readers: SnapshotReaders, wire: WireSnapshot, raw: dict[str, Any]
@@ -98,13 +97,18 @@ class IcebergSnapshot(TableObject, Snapshot):
         #: data files and delete files as all its manifests add up to; None where not all of them were read
         self.counted: tuple[FileCounts, FileCounts] | None = None
         self.key_id = wire.key_id
+        self.picked_from = self.summary.get("source-snapshot-id")
+        # cherry-picks, and commits that were staged (write, audit, publish)
+        self.notes = tuple(
+            f"{words} {self.summary[key]}" for key, words in _NOTES.items() if key in self.summary
+        )
 
     @property
     def delete_reader(self) -> DeleteReader:
         """Decodes delete files and vectors of the table."""
         return self._readers.deletes
 
-    @property
+    @cached_property
     def figures(self) -> Figures:
         """The figures of the summary."""
         return read_figures(self.summary)
@@ -121,39 +125,6 @@ class IcebergSnapshot(TableObject, Snapshot):
     def stated_live_rows(self) -> LiveRows:
         """See `Snapshot.stated_live_rows`: by its summary, and by those before it where its vectors ask for them."""
         return bound_rows(self, self._context.typed.format_version or 1, self._readers.distances)
-
-    @property
-    def picked_from(self) -> str | None:
-        """The id of the snapshot that this one is a cherry-pick of."""
-        return self.summary.get("source-snapshot-id")
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Cherry-picks, and commits that were staged (write, audit, publish)."""
-        return tuple(f"{words} {self.summary[key]}" for key, words in _NOTES.items() if key in self.summary)
-
-    @cached_property
-    def path(self) -> str | None:  # type: ignore[override]
-        """Where the manifest list is now; None when the document names the manifests itself."""
-        return self.manifest_lists[0].path if self.manifest_lists else None
-
-    @property
-    def schema(self) -> Schema:  # type: ignore[override]
-        """The schema it was written with; today's where the document does not say."""
-        schemas = self._context.schemas
-        if self.schema_id is None:
-            return schemas.current
-        return schemas.schemas.get(self.schema_id, schemas.current)
-
-    @property
-    def refs(self) -> tuple[str, ...]:
-        """The names of the branches and tags that point here."""
-        return tuple(ref.name for ref in self._table.refs if ref.snapshot_id == self.id)
-
-    @property
-    def parent(self) -> IcebergSnapshot | None:
-        """The snapshot before it; None for the first, and when it has expired."""
-        return None if self.parent_id is None else self._table.find_by_id(self.parent_id)
 
     @cached_property
     def manifest_lists(self) -> ManifestLists[IcebergManifestList]:
@@ -274,9 +245,6 @@ class IcebergSnapshot(TableObject, Snapshot):
         findings = self._context.findings
         return any(found.severity == "error" and found.path in read for found in findings)
 
-    def _note_unread(self, error: LakeError, file: DataFile) -> None:
-        self._context.findings.add_error(error, file.path, (self.id,))
-
     @cached_property
     def index_files(self) -> IndexFiles[IndexFile]:
         """Puffin files: the statistics of this snapshot and the files of its deletion vectors."""
@@ -323,24 +291,6 @@ class IcebergSnapshot(TableObject, Snapshot):
         used = [number for m in self.manifests if isinstance(number := m.raw.get("partition_spec_id"), int)]
         return specs.get(max(used, default=0))
 
-    @property
-    def table_location(self) -> str:
-        """Where the table is."""
-        return self._table.location
-
-    def walk_ancestors(self) -> Iterator[IcebergSnapshot]:
-        """The snapshots it was made from, the nearest first, as far as they are still there."""
-        seen, one = {self.id}, self.parent
-        while one is not None and one.id not in seen:
-            seen.add(one.id)
-            yield one
-            one = one.parent
-
-    def was_undone_by(self, other: Snapshot) -> bool:
-        """Whether the other, an ancestor, became the current snapshot after this one was it: by the snapshot log."""
-        log = [line.snapshot_id for line in self._context.typed.snapshot_log or []]
-        return self.id in log and other.id in log[log.index(self.id) + 1 :]
-
     def find_document(self) -> tuple[str, dict[str, Any]] | None:
         """The metadata document that it was committed with, with its path; None where that is gone."""
         return self._readers.documents.find(self.id, self._wire.timestamp_ms)
@@ -353,11 +303,6 @@ class IcebergSnapshot(TableObject, Snapshot):
         """Whether both are states of one table in one place: then one location names one and the same file."""
         mine, theirs = self._table, other._table
         return mine is theirs or (mine.location == theirs.location and mine.uuid == theirs.uuid)
-
-    @cached_property
-    def changes(self) -> Diff:
-        """What it changed: the diff to its parent; to nothing when it has none or the parent has expired."""
-        return self._table.diff(self.parent, self)
 
     def walk_entries(self) -> Iterator[tuple[IcebergManifest, Any]]:
         """Every entry of every manifest once, with its manifest; damage becomes findings."""

@@ -5,10 +5,10 @@ Follows "Table Metadata" and "Snapshot References" of the Iceberg table specific
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote_plus
 
 from lakelens.caching import cached_property
@@ -26,32 +26,28 @@ from lakelens.formats.iceberg.snapshot import IcebergSnapshot, SnapshotReaders
 from lakelens.io.relocation import split_location
 from lakelens.model.collections import Document, Items
 from lakelens.model.facts.traits import Traits
-from lakelens.model.fileset import FileSet
-from lakelens.model.schema import PartitionSpec, PartitionSpecs, Schema, Schemas, SortOrders
-from lakelens.model.snapshot import LogEntry, Ref, Refs, Snapshot, SnapshotLog, Snapshots
+from lakelens.model.schema import PartitionSpec, SortOrder
+from lakelens.model.snapshot import LogEntry, Ref, Snapshot, SnapshotLog
 from lakelens.model.storage import (
-    EncryptionKeys,
     Evidence,
-    MetadataLog,
     MetadataLogEntry,
-    Reads,
-    Relocation,
 )
-from lakelens.model.table import Table
+from lakelens.model.table import Table, TableSource
 
 if TYPE_CHECKING:
-    from lakelens.formats.contents import TableStorage
     from lakelens.formats.iceberg.scan.plan import IcebergScan
     from lakelens.model.storage import StoredFile
 
 _MAIN = "main"
+T = TypeVar("T")
 
 
 class IcebergTable(TableObject, Table):
     """An Iceberg table, opened from its metadata document."""
 
-    format = "iceberg"
-    driver = FORMAT
+    current: IcebergSnapshot | None
+    metadata_path: str
+    find_by_id: Callable[[int], IcebergSnapshot | None]
 
     def __init__(
         self, context: TableContext, layout: TableLayout, evidence: Evidence, request: OpenRequest
@@ -59,86 +55,67 @@ class IcebergTable(TableObject, Table):
         self._context = context
         self._layout = layout
         self._readers = SnapshotReaders(context)
-        self.evidence = evidence
-        self.catalog = request.catalog
-        self.findings = context.findings
-        self.location = layout.root
-        self.format_version = context.typed.format_version
-        self.uuid = context.typed.table_uuid
-        self.name = request.name or _name_table(context.typed.location or layout.root)
         self.branch = request.branch
+        typed = context.typed
+        super().__init__(
+            TableSource(
+                format="iceberg",
+                driver=FORMAT,
+                location=layout.root,
+                name=request.name or _name_table(typed.location or layout.root),
+                evidence=evidence,
+                access=context.access,
+                uuid=typed.table_uuid,
+                catalog=request.catalog,
+                document=context.document.path,
+                traits=self._describe_traits,
+                format_version=lambda: typed.format_version,
+                schema=lambda: context.schemas.current,
+                schemas=lambda: _sort(context.schemas.schemas),
+                find_schema=lambda number: context.schemas.schemas.get(number),
+                partitioning=self._find_partitioning,
+                specs=lambda: _sort(context.specs.specs),
+                sort_orders=self._list_sort_orders,
+                properties=lambda: context.properties,
+                encryption_keys=lambda: list_keys(typed),
+                metadata=lambda: Document(context.document.raw, "metadata", self.vocabulary),
+                metadata_log=self._list_log,
+                columns=context.describe_columns,
+                refs=self._list_refs,
+                snapshots=lambda: self._known,
+                current=self._find_current,
+                snapshot_log=self._make_log,
+                find=self._find,
+                find_at=self._find_at,
+                list_files=self._list_objects,
+                scan_manifests=self.plan_scan,
+                relocation=lambda: context.access.describe_relocation(typed.location),
+            )
+        )
         self._note_doubts()
         if self.branch is not None and self.refs.get(self.branch) is None:
             hint = list_nearest(self.branch, self.refs.keys())
             raise Missing(f"no branch {self.branch!r}", path=self.location, hint=hint)
 
-    @property
-    def traits(self) -> Traits:
-        """What is true of every Iceberg table."""
-        kind = f"Apache Iceberg table, format version {self.format_version}"
-        variant = f"v{self.format_version}"
+    def _describe_traits(self) -> Traits:
+        version = self._context.typed.format_version
+        kind = f"Apache Iceberg table, format version {version}"
         return Traits(
-            "Iceberg", kind, "", variant, has_versions=True, lists_referrers=True, unquote=unquote_plus
+            "Iceberg", kind, "", f"v{version}", has_versions=True, lists_referrers=True, unquote=unquote_plus
         )
 
-    @property
-    def metadata_path(self) -> str:
-        """The metadata document that was opened."""
-        return self._context.document.path
-
-    @property
-    def pointer_mark(self) -> tuple[str, Hashable]:
-        """See `Table.pointer_mark`: the metadata document."""
-        return self.metadata_path.rpartition("/")[2], self.metadata_path
-
-    @cached_property
-    def metadata(self) -> Document:
-        """The metadata document as it is, every key kept."""
-        return Document(self._context.document.raw, "metadata", self.vocabulary)
-
-    @cached_property
-    def properties(self) -> Document:
-        """The table's properties."""
-        return Document(self._context.properties, "properties")
-
-    @property
-    def schema(self) -> Schema:
-        """Today's schema."""
-        return self._context.schemas.current
-
-    @property
-    def schemas(self) -> Schemas:
-        """Every schema that the document knows, by id."""
-        known = self._context.schemas.schemas
-        return Schemas(known[number] for number in sorted(known))
-
-    @cached_property
-    def encryption_keys(self) -> EncryptionKeys:
-        """See `Table.encryption_keys`."""
-        return list_keys(self._context.typed)
-
-    @property
-    def partitioning(self) -> PartitionSpec:
-        """Today's partition spec."""
+    def _find_partitioning(self) -> PartitionSpec:
         specs = self._context.specs.specs
         default = self._context.typed.default_spec_id
         return specs[default] if default in specs else specs[max(specs)]
 
-    @property
-    def specs(self) -> PartitionSpecs:
-        """Every partition spec, by id."""
-        known = self._context.specs.specs
-        return PartitionSpecs(known[number] for number in sorted(known))
-
-    @cached_property
-    def sort_orders(self) -> SortOrders:
-        """Every sort order, by id; 0 is unsorted."""
+    def _list_sort_orders(self) -> Iterator[SortOrder]:
+        """List every sort order, by id; 0 is unsorted."""
         orders = describe_sort_orders(self._context.typed, self._context.schemas.newest_first())
-        return SortOrders(replace(orders[number], _source=self._source) for number in sorted(orders))
+        return (replace(order, _source=self._source) for order in _sort(orders))
 
-    @cached_property
-    def refs(self) -> Refs:
-        """Branches and tags; `main` is there as soon as there is a current snapshot."""
+    def _list_refs(self) -> list[Ref]:
+        """List branches and tags; `main` is there as soon as there is a current snapshot."""
         typed = self._context.typed
         raws = self._context.document.outline.get("refs")
         raws = raws if isinstance(raws, dict) else {}
@@ -159,12 +136,7 @@ class IcebergTable(TableObject, Table):
         current = self._current_id
         if current is not None and not any(ref.name == _MAIN for ref in refs):
             refs.insert(0, Ref(_MAIN, "branch", current, _source=source))
-        return Refs(refs)
-
-    @cached_property
-    def snapshots(self) -> Snapshots:
-        """The snapshots in commit order."""
-        return Snapshots(self._known, table=self)
+        return refs
 
     @cached_property
     def _known(self) -> Items[IcebergSnapshot]:
@@ -179,27 +151,23 @@ class IcebergTable(TableObject, Table):
     def _index(self) -> SnapshotIndex:
         return self._context.document.snapshots
 
-    @cached_property
-    def current(self) -> IcebergSnapshot | None:
-        """The current snapshot, of the branch that was asked for; None before the first commit."""
+    def _find_current(self) -> IcebergSnapshot | None:
+        """Find the current snapshot, of the branch that was asked for; None before the first commit."""
         if self.branch is not None:
             ref = self.refs.get(self.branch)
-            return None if ref is None or ref.snapshot_id is None else self.find_by_id(ref.snapshot_id)
-        return None if self._current_id is None else self.find_by_id(self._current_id)
+            return None if ref is None or ref.snapshot_id is None else self._find(ref.snapshot_id)
+        return None if self._current_id is None else self._find(self._current_id)
 
-    @cached_property
-    def metadata_log(self) -> MetadataLog:
-        """Earlier metadata files, oldest first; not the one that was opened."""
+    def _list_log(self) -> Iterator[MetadataLogEntry]:
+        """List earlier metadata files, oldest first; not the one that was opened."""
         locate = self._context.access.locator.locate
-        return MetadataLog(
+        return (
             MetadataLogEntry(moment, locate(log.metadata_file), log.metadata_file, _source=self._source)
             for log in self._context.typed.metadata_log
             if (moment := to_time(log.timestamp_ms)) is not None
         )
 
-    @cached_property
-    def snapshot_log(self) -> SnapshotLog:
-        """Which snapshot was the current one from when on."""
+    def _make_log(self) -> SnapshotLog:
         log = self._context.typed.snapshot_log
         ancestors = self._list_ancestors(self._current_id)
 
@@ -212,31 +180,13 @@ class IcebergTable(TableObject, Table):
 
         return SnapshotLog(range(len(log)), describe)
 
-    @property
-    def relocation(self) -> Relocation:
-        """How recorded locations were mapped so far."""
-        return self._context.access.describe_relocation(self._context.typed.location)
-
-    @property
-    def reads(self) -> Reads:
-        """What was read so far."""
-        return self._context.access.count_reads()
-
-    @property
-    def storage(self) -> TableStorage:
-        """What the table's data files say of themselves."""
-        from lakelens.formats.contents import TableStorage
-
-        return TableStorage(self._context.access)
-
-    def list_files(self) -> Iterator[StoredFile]:
-        """Every object below the table's directory with its role, for which every manifest is read."""
+    def _list_objects(self) -> Iterator[StoredFile]:
         from lakelens.formats.iceberg.listing import list_stored_files
 
         return list_stored_files(self, self._readers, self._layout)
 
-    def scan_manifests(self, manifests: Iterable[Any]) -> IcebergScan:
-        """See `Table.scan_manifests`."""
+    def plan_scan(self, manifests: Iterable[Any]) -> IcebergScan:
+        """Plan to read every entry of some of its manifests."""
         from lakelens.formats.iceberg.scan.plan import plan_scan
 
         return plan_scan(self._context, manifests)
@@ -246,8 +196,7 @@ class IcebergTable(TableObject, Table):
         """The highest sequence number that was given to a snapshot."""
         return self._context.typed.last_sequence_number
 
-    def find_by_id(self, snapshot_id: int) -> IcebergSnapshot | None:
-        """The snapshot of an id; None when there is none."""
+    def _find(self, snapshot_id: int) -> IcebergSnapshot | None:
         position = self._index.find(snapshot_id)
         return None if position is None else self._known[position]
 
@@ -255,37 +204,23 @@ class IcebergTable(TableObject, Table):
         """The snapshots in commit order, one after another."""
         return iter(self._known)
 
-    def _find_snapshot(self, ref: Any) -> Snapshot | None:
-        """The snapshot that is meant, by the index where it is an id; the others are not made."""
-        if isinstance(ref, int) and not isinstance(ref, bool):
-            return self.find_by_id(ref)
-        return super()._find_snapshot(ref)
-
-    def _snapshot_of_ref(self, name: str) -> Snapshot | None:
-        wanted = self.refs[name].snapshot_id
-        return None if wanted is None else self.find_by_id(wanted)
-
     @cached_property
     def _current_id(self) -> int | None:
         """The current snapshot's id; absent, null and -1 all mean that there is none."""
         recorded = self._context.typed.current_snapshot_id
         return None if recorded in (None, -1) else recorded
 
-    @cached_property
-    def _empty_files(self) -> FileSet:
-        return FileSet(lambda: (), self._context.describe_columns)
-
-    def _snapshot_at(self, moment: datetime) -> Snapshot | None:
+    def _find_at(self, moment: datetime) -> Snapshot | None:
         """What was current then, by the snapshot log; by commit times where the log does not reach back."""
         if self.branch is None:
             logged = ((line.snapshot_id, line.timestamp_ms) for line in self._context.typed.snapshot_log)
             found = _find_last(logged, moment)
             if found is not None:
-                return self.find_by_id(found)
+                return self._find(found)
         ancestors = self._list_ancestors(None if self.current is None else self.current.id)
         committed = ((number, at) for number, at in self._index.iter_moments() if number in ancestors)
         found = _find_last(committed, moment)
-        return None if found is None else self.find_by_id(found)
+        return None if found is None else self._find(found)
 
     def _list_ancestors(self, snapshot_id: int | None) -> set[int]:
         found: set[int] = set()
@@ -323,6 +258,11 @@ class IcebergTable(TableObject, Table):
                 f"snapshot id {number} was rounded by some JSON tool: its manifest list is named {named}"
             )
             self.findings.add("warning", "rounded-number", self.metadata_path, message, (number,))
+
+
+def _sort(known: Mapping[int, T]) -> list[T]:
+    """List what is known by id in the order of the ids."""
+    return [known[number] for number in sorted(known)]
 
 
 def _find_last(moments: Iterable[tuple[int, int]], moment: datetime) -> int | None:

@@ -79,7 +79,7 @@ def _may_repeat(table: PaimonTable) -> bool:
     from lakelens.model.scan.plan import ScanRequest
     from lakelens.model.scan.scan_to_arrow import iterate_batches
 
-    scan = table.scan_manifests(_list_manifests(table))
+    scan = table.plan_scan(_list_manifests(table))
     counts: dict[str, int] = {}
     for batch in iterate_batches(scan, ScanRequest(stats=False, columns=("path", "status"), entries=True)):
         encoded = pc.dictionary_encode(batch.plain["path"])

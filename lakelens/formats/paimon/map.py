@@ -101,7 +101,7 @@ class PaimonMap:
     @cached_property
     def _listed(self) -> list[tuple[str, Sequence[PaimonManifest]]]:
         """The manifests of each list by its role; none of one that cannot be read."""
-        return [(one.role, tuple(one.walk()[0])) for one in self.snapshot.manifest_lists]  # type: ignore[arg-type]
+        return [(one.role, tuple(one.walk()[0])) for one in self.snapshot.manifest_lists]
 
     @property
     def _in_order(self) -> list[tuple[PaimonManifestList, tuple[str, Sequence[PaimonManifest]]]]:

@@ -42,7 +42,6 @@ from lakelens.model.schema import PartitionSpec
 from lakelens.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from lakelens.analysis.diff.diff import Diff
     from lakelens.formats.paimon.listed_files import ListedFiles
     from lakelens.formats.paimon.scan.plan import PaimonScan
     from lakelens.formats.paimon.table import PaimonTable
@@ -50,7 +49,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 L = TypeVar("L", PaimonManifestList, PaimonManifest)
-_MOST_ANCESTORS = 200
 
 
 class PaimonSnapshot(KnownRows, TableObject, Snapshot):
@@ -61,6 +59,10 @@ class PaimonSnapshot(KnownRows, TableObject, Snapshot):
 
     def _find_stored(self, name: str) -> Any:
         return getattr(self.document, name)
+
+    _table: PaimonTable
+    schema: PaimonSchema
+    parent: PaimonSnapshot | None
 
     uuid = StoredKey[str | None]("The snapshot's own id, where the writer gives it one.")
     version = StoredKey[int]("The version of the document.")
@@ -96,37 +98,13 @@ class PaimonSnapshot(KnownRows, TableObject, Snapshot):
         self.record_count = document.total_record_count
         self.log_offsets = document.log_offsets or {}
         self.properties = document.properties or {}
+        #: ids are consecutive
+        self.parent_id = number - 1 if table.has_snapshot(number - 1) else None
+        self.figures = Figures(rows=self.record_count, net_rows=self.delta_record_count)
+        self.summary = _write_summary(raw)
+        #: each commit writes lists of its own; a number may come again
+        self._distinct = (document.base_manifest_list, document.delta_manifest_list)
         self.is_incomplete = False
-
-    @property
-    def parent_id(self) -> int | None:  # type: ignore[override]
-        """The snapshot before this one, when it is still there: ids are consecutive."""
-        return self.id - 1 if self._table.has_snapshot(self.id - 1) else None
-
-    @property
-    def figures(self) -> Figures:
-        """Rows, and their net change: a document records no more."""
-        return Figures(rows=self.record_count, net_rows=self.delta_record_count)
-
-    @cached_property
-    def schema(self) -> PaimonSchema:  # type: ignore[override]
-        """The schema at the time of the commit; today's, with a finding, when that one cannot be read."""
-        return self.context.schemas.find(self.schema_id) or self.context.schema
-
-    @cached_property
-    def summary(self) -> Document:  # type: ignore[override]
-        """The scalar facts of the document as text, under their own keys."""
-        scalars = {key: value for key, value in self.raw.items() if isinstance(value, str | int | float)}
-        texts = {k: str(v).lower() if isinstance(v, bool) else str(v) for k, v in scalars.items()}
-        return Document(texts, "summary")
-
-    @property
-    def refs(self) -> tuple[str, ...]:
-        """The opened branch when this is its latest snapshot, and the tags of this snapshot."""
-        refs = self._table.refs
-        branch = refs.get(self._table.branch_name)
-        names = [branch.name] if branch is not None and branch.snapshot_id == self.id else []
-        return (*names, *(tag.name for tag in refs.tags if tag.snapshot_id == self.id))
 
     def fetch_near(self, *compared: PaimonSnapshot) -> None:
         """Read what the commits of a history that is being walked changed, together where its store is far."""
@@ -231,9 +209,6 @@ class PaimonSnapshot(KnownRows, TableObject, Snapshot):
         count = partial(count_live_rows, report=self._note_unread, read=read)
         return count_rows(self.context, files, count)
 
-    def _note_unread(self, error: LakeError, file: DataFile) -> None:
-        self.context.findings.add_error(error, file.path, (self.id,))
-
     def find_deletes(self, file: PaimonDataFile) -> tuple[DeleteMatch, ...]:
         """The deletion vectors of this snapshot for a data file, by its name."""
         return self._deletes.get(file.file_name, ())
@@ -254,11 +229,6 @@ class PaimonSnapshot(KnownRows, TableObject, Snapshot):
             (self._attempt(lambda: read_statistics(self.context, path, name), path, absent),)
         )
 
-    @cached_property
-    def changes(self) -> Diff:
-        """What this snapshot changed: the diff to the one before, to nothing when there is none."""
-        return self._table.diff(self.parent_id, self)
-
     def compare_files(self, before: Snapshot) -> FileComparison:
         """The files against an older state's: by the deltas between, or by the manifests that one of the two names alone."""
         from lakelens.formats.paimon.changes import PaimonComparison
@@ -269,54 +239,21 @@ class PaimonSnapshot(KnownRows, TableObject, Snapshot):
 
     def list_chain(self, older: PaimonSnapshot) -> tuple[PaimonSnapshot, ...]:
         """The commits after an older snapshot up to this one, as its branch has them; none where one of them is gone."""
-        if not (self.is_in_branch(self) and self.is_in_branch(older)):
+        if not (self.is_kept() and self.is_in_branch(older)):
             return ()
-        found = [self._find_numbered(number) for number in range(older.id + 1, self.id + 1)]
+        find = self._table.find_numbered
+        numbers = range(older.id + 1, self.id + 1)
+        found = [find(number) if self._table.has_snapshot(number) else None for number in numbers]
         return () if None in found else tuple(step for step in found if step is not None)
 
     def is_in_branch(self, other: PaimonSnapshot) -> bool:
         """Whether the branch of this snapshot has the other one, not another commit of its number."""
-        return (known := self._find_numbered(other.id)) is not None and known.is_same(other)
-
-    def _find_numbered(self, number: int) -> PaimonSnapshot | None:
-        return self._table.find_numbered(number) if self._table.has_snapshot(number) else None
+        return (known := self._table.find_by_id(other.id)) is not None and known.is_same(other)
 
     @property
     def partitioning(self) -> PartitionSpec:
         """The partition columns of its schema."""
         return self.schema.partitioning
-
-    @property
-    def table_location(self) -> str:
-        """The table's directory, of which every branch is a part."""
-        return self.context.layout.root
-
-    def is_same(self, other: Snapshot) -> bool:
-        """Whether the other is the same commit, perhaps kept by a tag or copied into a branch."""
-        return isinstance(other, PaimonSnapshot) and (self.id, self._lists) == (other.id, other._lists)
-
-    def walk_ancestors(self) -> Iterator[PaimonSnapshot]:
-        """The commits before it in its branch, the nearest first; at most 200: each is a document of its own.
-
-        Of a tag's commit that the branch no longer has there are none: another commit may have its number.
-        """
-        last = max(self.id - _MOST_ANCESTORS, 1) if self.is_in_branch(self) else self.id
-        for number in range(self.id - 1, last - 1, -1):
-            one = self._find_numbered(number)
-            if one is None:
-                return
-            yield one
-
-    def count_from(self, before: Snapshot) -> int | None:
-        """How many commits lead here from another snapshot of the branch: ids are consecutive. None across branches."""
-        if not isinstance(before, PaimonSnapshot):
-            return None
-        return self.id - before.id if self.is_in_branch(self) and self.is_in_branch(before) else None
-
-    @property
-    def _lists(self) -> tuple[str | None, ...]:
-        """What distinguishes commits of one number: each writes lists of its own."""
-        return (self.base_manifest_list, self.delta_manifest_list)
 
     def see(self, found: PaimonDataFile) -> PaimonDataFile:
         """A file as this snapshot sees it: with its own deletion vectors."""
@@ -376,6 +313,13 @@ class PaimonSnapshot(KnownRows, TableObject, Snapshot):
             self.is_incomplete = True
             self.context.findings.add_error(error, path, (self.id,))
             return default
+
+
+def _write_summary(raw: Mapping[str, Any]) -> Document:
+    """Write the scalar facts of the document as text, under their own keys."""
+    scalars = {key: value for key, value in raw.items() if isinstance(value, str | int | float)}
+    texts = {k: str(v).lower() if isinstance(v, bool) else str(v) for k, v in scalars.items()}
+    return Document(texts, "summary")
 
 
 def read_snapshot(

@@ -25,25 +25,26 @@ from lakelens.formats.base import Driver, OpenRequest
 from lakelens.formats.contents import read_footer
 from lakelens.io.relocation import Locator
 from lakelens.io.store import walk
+from lakelens.model.collections import Document
 from lakelens.model.datafile import DataFile, FileAnswers
 from lakelens.model.facts.traits import Figures, Traits
 from lakelens.model.fileset import FileColumns, FileSet
-from lakelens.model.manifest import Entry, Manifest, ManifestList
+from lakelens.model.manifest import Entry, Manifest, ManifestList, ManifestLists
 from lakelens.model.schema import DataType, Field, PartitionField, PartitionSpec, Schema
-from lakelens.model.snapshot import Ref, Refs, Snapshot, Snapshots
+from lakelens.model.snapshot import Ref, Snapshot
 from lakelens.model.stats import Partition
-from lakelens.model.storage import Evidence, Reads, Relocation, StoredFile
-from lakelens.model.table import Table
+from lakelens.model.storage import Evidence, StoredFile
+from lakelens.model.table import Table, TableSource
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from lakelens.analysis.diff.diff import Diff
     from lakelens.model.bytes_view import BytesView
 
 TEXT = DataType("text", "string")
 KINDS = {"number": DataType("number", "int64"), "text": TEXT}
 HOME = "ledger"
+BY_DAY = PartitionSpec(0, (PartitionField("day", None, "day", "identity", result_type=TEXT),))
 COLUMNS = "mark,file,day,rows,bytes,scribe"
 
 
@@ -53,11 +54,11 @@ class LedgerFile(DataFile):
     file_format = "csv"
     answers = f"{__name__}:ANSWERS"
 
-    def __init__(self, table: LedgerTable, line: Mapping[str, str], page: str, number: int) -> None:
-        self._table = table
+    def __init__(self, ledger: Ledger, line: Mapping[str, str], page: str, number: int) -> None:
+        self._ledger = ledger
         self.raw = line
         self.recorded_path = line["file"]
-        self.path = f"{table.location}/{line['file']}"
+        self.path = f"{ledger.location}/{line['file']}"
         self.partition = Partition({"day": line["day"]}, {"day": line["day"]})
         self.record_count, self.size_bytes = int(line["rows"]), int(line["bytes"])
         self.snapshot_id, self.manifest = number, page
@@ -68,11 +69,11 @@ def read_lines(file: LedgerFile, n: int) -> pa.Table:
     """The first lines."""
     import pyarrow.csv
 
-    return pyarrow.csv.read_csv(io.BytesIO(file._table.access.store.read(file.path))).slice(0, n)
+    return pyarrow.csv.read_csv(io.BytesIO(file._ledger.access.store.read(file.path))).slice(0, n)
 
 
 ANSWERS = FileAnswers(
-    footer=lambda file: read_footer(file._table.access.store, file.path, "csv"), rows=read_lines
+    footer=lambda file: read_footer(file._ledger.access.store, file.path, "csv"), rows=read_lines
 )
 
 
@@ -81,18 +82,18 @@ class Page(Manifest):
 
     spec_id = 0
 
-    def __init__(self, table: LedgerTable, name: str, number: int) -> None:
-        self._table = table
+    def __init__(self, ledger: Ledger, name: str, number: int) -> None:
+        self._ledger = ledger
         self.recorded_path = name
-        self.path = f"{table.location}/{HOME}/{name}"
-        self.size_bytes = table.access.store.info(self.path).size
+        self.path = f"{ledger.location}/{HOME}/{name}"
+        self.size_bytes = ledger.access.store.info(self.path).size
         self.added_snapshot_id = number
         self.raw = {"name": name}
 
     @cached_property
     def entries(self) -> Sequence[Entry]:
         """One for each line."""
-        text = self._table.access.store.read(self.path).decode("utf-8", "replace")
+        text = self._ledger.access.store.read(self.path).decode("utf-8", "replace")
         head, _, rest = text.partition("\n")
         if head != COLUMNS or not rest.endswith("\n"):
             raise Corrupt("not a whole page", path=self.path, expected=COLUMNS, seen=head[:80])
@@ -101,7 +102,7 @@ class Page(Manifest):
             if line["mark"] not in ("+", "-"):
                 raise Corrupt("no mark", path=self.path, expected="+ or -", seen=line["mark"])
             try:
-                file = LedgerFile(self._table, line, self.path, self.added_snapshot_id or 0)
+                file = LedgerFile(self._ledger, line, self.path, self.added_snapshot_id or 0)
             except (TypeError, ValueError) as error:
                 raise Corrupt("a line is damaged", path=self.path, seen=error) from error
             status = "ADDED" if line["mark"] == "+" else "DELETED"
@@ -117,7 +118,7 @@ class Page(Manifest):
         """The page as text."""
         from lakelens import explain_bytes
 
-        return explain_bytes(self._table.access.store.read(self.path), "ledger_page")
+        return explain_bytes(self._ledger.access.store.read(self.path), "ledger_page")
 
 
 class PageList(ManifestList):
@@ -144,8 +145,8 @@ class PageList(ManifestList):
 class LedgerSnapshot(Snapshot):
     """One numbered document."""
 
-    def __init__(self, table: LedgerTable, path: str, raw: dict[str, Any]) -> None:
-        self._table, self.path, self.raw = table, path, raw
+    def __init__(self, ledger: Ledger, path: str, raw: dict[str, Any]) -> None:
+        self._ledger, self._table, self.path, self.raw = ledger, ledger.table, path, raw
         self.id: int = raw["number"]
         self.parent_id = self.id - 1 or None
         self.committed_at = datetime.fromisoformat(raw["at"])
@@ -153,122 +154,79 @@ class LedgerSnapshot(Snapshot):
         self.record_count = raw["rows"]
         self.summary = {"scribe": raw["scribe"]}
         self.schema_id = self.id
+        self.figures = Figures(rows=raw["rows"], added_files=raw["new"], files=raw["files"])
         fields = enumerate(raw["columns"].items(), 1)
         self.schema = Schema(self.id, tuple(Field(n, name, KINDS[kind]) for n, (name, kind) in fields))
-
-    @property
-    def figures(self) -> Figures:
-        """Rows and files are recorded."""
-        return Figures(rows=self.record_count, added_files=self.raw["new"], files=self.raw["files"])
-
-    @property
-    def refs(self) -> tuple[str, ...]:
-        """The newest one is `main`."""
-        return tuple(ref.name for ref in self._table.refs if ref.snapshot_id == self.id)
 
     @cached_property
     def pages(self) -> tuple[Page, ...]:
         """Its pages, each with the number of the snapshot that wrote it."""
-        return tuple(Page(self._table, name, number) for name, number in self.raw["pages"].items())
+        return tuple(Page(self._ledger, name, number) for name, number in self.raw["pages"].items())
 
     @property
-    def manifest_lists(self) -> tuple[ManifestList, ...]:
+    def manifest_lists(self) -> ManifestLists[PageList]:
         """The document itself."""
-        return (PageList(self),)
-
-    @property
-    def manifests(self) -> tuple[Manifest, ...]:
-        """The pages."""
-        return self.pages
+        return ManifestLists((PageList(self),))
 
     @cached_property
     def files(self) -> FileSet:
         """What was added and not removed."""
-        return FileSet(self._fold, self._table.describe_columns)
+        return FileSet(self._fold, self._ledger.describe_columns)
 
     def _fold(self) -> list[DataFile]:
         live: dict[str, DataFile] = {}
         for page in self.pages:
-            entries = self._table.access.attempt(lambda found=page: found.entries, page.path, (), (self.id,))  # type: ignore[misc]
-            for entry in entries:
+            attempt = self._ledger.access.attempt
+            for entry in attempt(lambda page=page: page.entries, page.path, (), (self.id,)):  # type: ignore[misc]
                 if entry.is_live:
                     live[entry.file.path] = entry.file
                 else:
                     live.pop(entry.file.path, None)
         return list(live.values())
 
-    @property
-    def partitioning(self) -> PartitionSpec:
-        """By day, always."""
-        return self._table.partitioning
-
-    @property
-    def table_location(self) -> str:
-        """Where its table is."""
-        return self._table.location
-
-    def walk_ancestors(self) -> Iterator[Snapshot]:
-        """The documents of smaller numbers."""
-        return (one for one in reversed(self._table.snapshots) if one.id is not None and one.id < self.id)
-
-    @property
-    def changes(self) -> Diff:
-        """Compared with the document before."""
-        return self._table.diff(None if self.parent_id is None else self.parent_id, self)
-
     def bytes_view(self) -> BytesView:
         """The document."""
         from lakelens import explain_bytes
 
-        return explain_bytes(self._table.access.store.read(self.path or ""), "json")
+        return explain_bytes(self._ledger.access.store.read(self.path or ""), "json")
 
 
-class LedgerTable(Table):
-    """A directory with a ledger."""
-
-    format = "ledger"
-    format_version = 1
+class Ledger:
+    """A directory with a ledger: what one table of it is made of."""
 
     def __init__(self, request: OpenRequest) -> None:
         self.location = request.path.rstrip("/")
-        self.name = request.name or self.location.rpartition("/")[2]
-        self.evidence = request.evidence
         self.access = TableAccess(request.store, Locator(self.location, scheme=request.store.scheme))
-        self.findings = self.access.findings
+        self.table = Table(
+            TableSource(
+                format="ledger",
+                driver=LEDGER,
+                location=self.location,
+                name=request.name or self.location.rpartition("/")[2],
+                evidence=request.evidence,
+                access=self.access,
+                traits=lambda: Traits("Ledger", "ledger of CSV files", has_sequence_numbers=False),
+                format_version=lambda: 1,
+                schema=lambda: self.newest.schema,
+                schemas=lambda: (snapshot.schema for snapshot in self.table.snapshots),
+                partitioning=lambda: BY_DAY,
+                properties=lambda: self.newest.summary,
+                metadata=lambda: Document(self.newest.raw, "metadata"),
+                columns=self.describe_columns,
+                refs=lambda: [Ref("main", "branch", self.newest.id)],
+                snapshots=self.list_snapshots,
+                current=lambda: self.newest,
+                list_files=self.list_files,
+            )
+        )
 
     @property
-    def traits(self) -> Traits:
-        """What is true of every ledger."""
-        return Traits("Ledger", "ledger of CSV files", has_sequence_numbers=False)
+    def newest(self) -> Snapshot:
+        """The newest document: a ledger has one at least."""
+        return self.table.snapshots[-1]
 
-    @property
-    def properties(self) -> Mapping[str, str]:
-        """Who wrote last."""
-        return {"scribe": self.snapshots[-1].summary["scribe"]}
-
-    @property
-    def schema(self) -> Schema:
-        """The newest columns."""
-        return self.snapshots[-1].schema
-
-    @property
-    def schemas(self) -> Sequence[Schema]:
-        """Those of every snapshot."""
-        return tuple(snapshot.schema for snapshot in self.snapshots)
-
-    @property
-    def partitioning(self) -> PartitionSpec:
-        """By day, always."""
-        return PartitionSpec(0, (PartitionField("day", None, "day", "identity", result_type=TEXT),))
-
-    @property
-    def refs(self) -> Refs:
-        """One branch."""
-        return Refs([Ref("main", "branch", self.snapshots[-1].id)])
-
-    @cached_property
-    def snapshots(self) -> Snapshots:
-        """Every document, by number."""
+    def list_snapshots(self) -> list[LedgerSnapshot]:
+        """List every document, by number."""
         found = []
         for info in sorted(self.access.store.list(f"{self.location}/{HOME}"), key=lambda info: info.name):
             if info.name.endswith(".json"):
@@ -277,30 +235,10 @@ class LedgerTable(Table):
                 except ValueError as error:
                     raise Corrupt("not JSON", path=info.path, seen=error) from error
                 found.append(LedgerSnapshot(self, info.path, document))
-        return Snapshots(found)
-
-    @property
-    def current(self) -> Snapshot | None:
-        """The newest document."""
-        return self.snapshots[-1]
-
-    @property
-    def metadata(self) -> Any:
-        """The newest document."""
-        return self.snapshots[-1].raw
-
-    @property
-    def relocation(self) -> Relocation:
-        """Nothing is recorded as an absolute location."""
-        return self.access.describe_relocation(None)
-
-    @property
-    def reads(self) -> Reads:
-        """What was read so far."""
-        return self.access.count_reads()
+        return found
 
     def list_files(self) -> Iterator[StoredFile]:
-        """Every object with its role."""
+        """List every object with its role."""
         for info in walk(self.access.store, self.location):
             if info.is_dir:
                 continue
@@ -315,8 +253,8 @@ class LedgerTable(Table):
             yield StoredFile(info.path, below, info.size, role)
 
     def describe_columns(self) -> FileColumns:
-        """Files have a scribe beside what all files have."""
-        stats = tuple((name, field.type) for name, field in self.schema.leaves())
+        """Describe the columns of files: they have a scribe beside what all files have."""
+        stats = tuple((name, field.type) for name, field in self.newest.schema.leaves())
         return FileColumns(stats, (), (("day", TEXT),), (("scribe", TEXT),))
 
 
@@ -342,8 +280,7 @@ class LedgerFormat(Driver):
 
     def open(self, request: OpenRequest) -> Table:
         """The table."""
-        return LedgerTable(request)
+        return Ledger(request).table
 
 
 LEDGER = LedgerFormat()
-LedgerTable.driver = LEDGER

@@ -101,7 +101,7 @@ def _list_partitions(
     if not manifests:
         return
     request = ScanRequest(stats=False, columns=("manifest",), partitions=True)
-    for batch in iterate_batches(table.scan_manifests(manifests), request):
+    for batch in iterate_batches(table.plan_scan(manifests), request):
         if batch.partitions is None:
             continue
         partitions, places = batch.partitions

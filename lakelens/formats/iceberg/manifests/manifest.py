@@ -5,9 +5,10 @@ Follows "Manifests", "Manifest Lists", "Sequence Number Inheritance" and "Row Li
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from types import MappingProxyType
+from typing import Any
 
 from lakelens.caching import cached_property
 from lakelens.codecs.avro.records import AvroRecords
@@ -35,15 +36,7 @@ from lakelens.formats.iceberg.metadata.partitions import PartitionColumn
 from lakelens.io.ahead import fetch_along
 from lakelens.model.bytes_view import Source
 from lakelens.model.collections import Document
-from lakelens.model.manifest import (
-    Entries,
-    Entry,
-    FieldSummaries,
-    FieldSummary,
-    Manifest,
-)
-
-T = TypeVar("T")
+from lakelens.model.manifest import Entry, FieldSummaries, FieldSummary, Manifest, ManifestAnswers
 
 STATUS = {0: "EXISTING", 1: "ADDED", 2: "DELETED"}
 _CONTENT = {0: "data", 1: "deletes"}
@@ -57,8 +50,40 @@ class OpenEntries:
     records: AvroRecords | ParquetRecords
 
 
+def _read_schema_id(manifest: IcebergManifest) -> int | None:
+    """Read the schema id in the manifest's header; None when it says none or cannot be read."""
+    try:
+        header = manifest.stored_header
+    except LakeError:
+        return None
+    schema = manifest.header["metadata"].get("schema")
+    return schema.get("schema-id") if isinstance(schema, dict) else read_number(header, "schema-id")
+
+
+def _summarise(manifest: IcebergManifest) -> FieldSummaries:
+    """Decode what the list says of each partition field. Damaged bounds are left out and kept as findings."""
+    if not manifest.partitions:
+        # nothing is recorded, and the id of the spec may be in the manifest alone
+        return FieldSummaries()
+    columns = manifest._context.specs.columns(manifest.partition_spec_id) or []
+    return FieldSummaries(
+        manifest._summarise_field(stored, index, columns[index] if index < len(columns) else None)
+        for index, stored in enumerate(manifest.partitions)
+    )
+
+
 class IcebergManifest(TableObject, Manifest):
     """One manifest. Every field of its line in the manifest list is an attribute under its specified name."""
+
+    late = MappingProxyType(
+        {
+            "path": lambda manifest: manifest._context.access.locator.locate(manifest.manifest_path),
+            "spec_id": lambda manifest: manifest.partition_spec_id,
+            "schema_id": _read_schema_id,
+            "partition_summary": _summarise,
+            "header": lambda manifest: Document(describe_header(manifest.stored_header), "header"),
+        }
+    )
 
     def __init__(self, context: TableContext, line: Mapping[str, Any], snapshot_id: int | None) -> None:
         self._context = context
@@ -84,11 +109,6 @@ class IcebergManifest(TableObject, Manifest):
         self.folded = ("first_row_id",) if self.first_row_id is not None and self.content == "data" else ()
 
     @cached_property
-    def path(self) -> str:  # type: ignore[override]
-        """Where the manifest is now."""
-        return self._context.access.locator.locate(self.manifest_path)
-
-    @cached_property
     def partition_spec_id(self) -> int:
         """The spec that its files are partitioned by; read from the manifest where no list records it."""
         recorded = self.raw.get("partition_spec_id")
@@ -100,35 +120,7 @@ class IcebergManifest(TableObject, Manifest):
             own = None
         return own if own is not None else (self._context.typed.default_spec_id or 0)
 
-    @property
-    def spec_id(self) -> int | None:  # type: ignore[override]
-        """The same as `partition_spec_id`."""
-        return self.partition_spec_id
-
-    @property
-    def schema_id(self) -> int | None:  # type: ignore[override]
-        """The schema id in the manifest's header; None when it says none or cannot be read."""
-        try:
-            header = self._file.header
-        except LakeError:
-            return None
-        schema = self.header["metadata"].get("schema")
-        return schema.get("schema-id") if isinstance(schema, dict) else read_number(header, "schema-id")
-
-    @cached_property
-    def partition_summary(self) -> FieldSummaries:  # type: ignore[override]
-        """What the list says of each partition field, decoded. Damaged bounds are left out and kept as findings."""
-        if not self.partitions:
-            return (
-                FieldSummaries()
-            )  # nothing is recorded, and the id of the spec may be in the manifest alone
-        columns = self._context.specs.columns(self.partition_spec_id) or []
-        return FieldSummaries(
-            self._summarise(stored, index, columns[index] if index < len(columns) else None)
-            for index, stored in enumerate(self.partitions)
-        )
-
-    def _summarise(
+    def _summarise_field(
         self, stored: Mapping[str, Any], index: int, column: PartitionColumn | None
     ) -> FieldSummary:
         def decode(data: bytes | None) -> Any:
@@ -140,25 +132,6 @@ class IcebergManifest(TableObject, Manifest):
         lower, upper = decode(stored.get("lower_bound")), decode(stored.get("upper_bound"))
         return FieldSummary(name, lower, upper, stored.get("contains_null"), stored.get("contains_nan"))
 
-    @cached_property
-    def header(self) -> Document:
-        """The header of the file: `format`, `schema`, `codec`, `metadata` (its JSON values parsed)."""
-        return Document(describe_header(self._file.header), "header")
-
-    @cached_property
-    def entries(self) -> Entries:
-        """Every entry, deleted ones included, in file order. Raises `LakeError` when the file cannot be read."""
-        return Entries(raise_error(self.walk()), self._context.describe_columns)
-
-    @property
-    def is_read(self) -> bool:
-        """Whether its entries are known, so that asking for them reads nothing."""
-        return "_read_entries" in self.__dict__
-
-    def walk(self) -> tuple[Sequence[Entry], LakeError | None]:
-        """The entries that can be read, and what stopped the reading (None: nothing did)."""
-        return self._read_entries
-
     @property
     def stored_header(self) -> Header:
         """The header as it is stored. Raises `LakeError`."""
@@ -169,25 +142,15 @@ class IcebergManifest(TableObject, Manifest):
         self._check_content()
         return self._take_data()
 
-    def read_entry(self, position: int) -> Entry:
-        """One entry, decoded alone where the others were not. Raises `LakeError`, and IndexError where there is none."""
-        if self.is_read:
-            return self._read_entries[0][position]
+    def _decode(self, position: int) -> Entry:
         opened = self._context.opened.get(self.path, self._open_entries)
         record = opened.records[position]
         entry, fields = opened.reader.convert(record, position)
         self._context.columns.add_unknown(fields)
         return self._build_entry(opened.reader, record, entry, fields, None, position)
 
-    def count_stored(self) -> int:
-        """See `Manifest.count_stored`: no entry is decoded for it."""
+    def _count(self) -> int:
         return len(self._context.opened.get(self.path, self._open_entries).records)
-
-    def iterate_entries(self) -> Iterator[Entry]:
-        """The entries, each decoded when it is asked for, and not kept. Raises `LakeError` where that cannot be done."""
-        if self.is_read:
-            return iter(self._read_entries[0])
-        return self._iterate(self._iterate_opened())
 
     def _iterate_opened(self) -> Iterator[dict[str, Any]]:
         yield from self._context.opened.get(self.path, self._open_entries).records
@@ -216,10 +179,6 @@ class IcebergManifest(TableObject, Manifest):
         if isinstance(header, ParquetHeader):
             self._note_fields(header, path)
         return StoredRecords(path, header, data)
-
-    @cached_property
-    def _read_entries(self) -> tuple[Sequence[Entry], LakeError | None]:
-        return collect(self._iterate(self._iterate_records()))
 
     def _iterate_records(self) -> Iterator[dict[str, Any]]:
         yield from iterate_records(self._take_data(), self._file.path, self._file.header)
@@ -301,6 +260,15 @@ class IcebergManifest(TableObject, Manifest):
             self._context.findings.add("warning", "manifest-content", self._file.path, message)
 
 
+IcebergManifest.answers = ManifestAnswers(
+    entries=lambda manifest: manifest._iterate(manifest._iterate_records()),
+    stream=lambda manifest: manifest._iterate(manifest._iterate_opened()),
+    entry=IcebergManifest._decode,
+    count=IcebergManifest._count,
+    columns=lambda manifest: manifest._context.describe_columns(),
+)
+
+
 def fetch_manifests(context: TableContext, manifests: Iterable[IcebergManifest]) -> Iterator[IcebergManifest]:
     """Each manifest once, in order; where each request waits for a network those that come next are read together."""
     return fetch_along(context.access.store, dict.fromkeys(manifests), place_manifest)
@@ -309,21 +277,3 @@ def fetch_manifests(context: TableContext, manifests: Iterable[IcebergManifest])
 def place_manifest(manifest: IcebergManifest) -> tuple[str, int | None] | None:
     """Where a manifest is, and its recorded size; None where it was read."""
     return None if manifest.is_read else (manifest.path, manifest.manifest_length)
-
-
-def collect(items: Iterator[T]) -> tuple[Sequence[T], LakeError | None]:
-    """The items that can be read, and the error that stopped the reading."""
-    found: list[T] = []
-    try:
-        for item in items:
-            found.append(item)
-    except LakeError as error:
-        return tuple(found), error.without_frames()
-    return tuple(found), None
-
-
-def raise_error(read: tuple[Sequence[T], LakeError | None]) -> Sequence[T]:
-    items, error = read
-    if error is not None:
-        raise error
-    return items

@@ -6,6 +6,7 @@ Follows "Manifest Lists" of the Iceberg table specification.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from lakelens.caching import cached_property
@@ -14,11 +15,11 @@ from lakelens.formats.iceberg.context import TableContext, TableObject
 from lakelens.formats.iceberg.encryption import refuse_encrypted
 from lakelens.formats.iceberg.manifests.containers import StoredRecords, decode_head, iterate_records
 from lakelens.formats.iceberg.manifests.header import describe_header
-from lakelens.formats.iceberg.manifests.manifest import IcebergManifest, collect, raise_error
+from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
 from lakelens.formats.iceberg.manifests.records import MANIFEST_FIELDS, check_manifest_line, make_rename
 from lakelens.io.store import find_info
 from lakelens.model.collections import Document
-from lakelens.model.manifest import ManifestList, Manifests
+from lakelens.model.manifest import ManifestList, collect
 from lakelens.options import budgets
 
 
@@ -47,6 +48,21 @@ class IcebergManifestList(TableObject, ManifestList):
     """The manifest list of a snapshot; without a file (`path` is None) when version 1 names the manifests itself."""
 
     role = "all"
+    # manifests that are named in the metadata document itself have no file, and no header
+    late = MappingProxyType(
+        {
+            "path": lambda listed: (
+                None
+                if listed.recorded_path is None
+                else listed._context.access.locator.locate(listed.recorded_path)
+            ),
+            "size_bytes": lambda listed: listed._measure(),
+            "header": lambda listed: Document(
+                {} if listed.recorded_path is None else describe_header(listed._file.header), "header"
+            ),
+            "_read_manifests": lambda listed: listed._read_all(),
+        }
+    )
 
     def __init__(
         self,
@@ -65,38 +81,6 @@ class IcebergManifestList(TableObject, ManifestList):
         self._length: int | None = None  # once it was read
 
     @cached_property
-    def path(self) -> str | None:  # type: ignore[override]
-        """Where the list is now."""
-        return None if self.recorded_path is None else self._context.access.locator.locate(self.recorded_path)
-
-    @cached_property
-    def size_bytes(self) -> int | None:  # type: ignore[override]
-        """Bytes of the file; None when it is not there."""
-        if self._length is not None:
-            return self._length
-        info = None if self.path is None else find_info(self._context.access.store, self.path)
-        return None if info is None else info.size
-
-    @cached_property
-    def header(self) -> Document:
-        """The header of the file; empty for manifests named in the metadata document."""
-        return Document({} if self.recorded_path is None else describe_header(self._file.header), "header")
-
-    @cached_property
-    def manifests(self) -> Manifests[IcebergManifest]:
-        """The manifests it names, in order. Raises `LakeError` when the file cannot be read."""
-        return Manifests(raise_error(self.walk()))
-
-    @property
-    def is_read(self) -> bool:
-        """Whether its manifests are known, so that asking for them reads nothing."""
-        return "_read_manifests" in vars(self)
-
-    def walk(self) -> tuple[Sequence[IcebergManifest], LakeError | None]:
-        """The manifests that can be read of, and what stopped the reading (None: nothing did)."""
-        return self._read_manifests
-
-    @cached_property
     def _file(self) -> StoredRecords:
         assert self.recorded_path is not None
         path, data = self._context.access.read_recorded(self.recorded_path)
@@ -105,8 +89,14 @@ class IcebergManifestList(TableObject, ManifestList):
         refuse_encrypted(data, path, self._key_id)
         return StoredRecords(path, decode_head(data, path), data)
 
-    @cached_property
-    def _read_manifests(self) -> tuple[Sequence[IcebergManifest], LakeError | None]:
+    def _measure(self) -> int | None:
+        """Bytes of the file; None when it is not there."""
+        if self._length is not None:
+            return self._length
+        info = None if self.path is None else find_info(self._context.access.store, self.path)
+        return None if info is None else info.size
+
+    def _read_all(self) -> tuple[Sequence[IcebergManifest], LakeError | None]:
         if self.recorded_path is None:
             lines = ({"manifest_path": recorded} for recorded in self._inline)
             return tuple(self._known.share(line, self.snapshot_id) for line in lines), None

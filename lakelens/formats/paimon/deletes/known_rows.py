@@ -144,7 +144,7 @@ def _is_small(snapshot: PaimonSnapshot, is_newest: bool) -> bool:
 def _count_new(snapshot: PaimonSnapshot) -> Amount | None:
     if not _may_have_vectors(snapshot):
         return NO_ROWS
-    before = next(snapshot.walk_ancestors(), None)
+    before = snapshot.parent if snapshot.is_kept() else None
     if before is not None and before.index_manifest == snapshot.index_manifest:
         return NO_ROWS
     after = _read_marks(snapshot)

@@ -75,7 +75,7 @@ def list_read(rules: PaimonHealth) -> list[PaimonManifest]:
     found: list[PaimonManifest] = []
     for listed in rules.snapshot.manifest_lists:
         if listed.role in ("base", "delta"):
-            found += listed.walk()[0]  # type: ignore[arg-type]
+            found += listed.walk()[0]
     return found
 
 

@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from lakelens.caching import cached_property
-from lakelens.errors import Corrupt, Missing
+from lakelens.errors import Corrupt, LakeError, Missing
 from lakelens.formats.paimon.context import TableContext, TableObject
 from lakelens.formats.paimon.manifests.containers import (
     decode_container,
@@ -27,13 +28,13 @@ from lakelens.formats.paimon.manifests.stats import SimpleStats, decode_stats
 from lakelens.model.collections import Document
 from lakelens.model.datafile import Content
 from lakelens.model.manifest import (
-    Entries,
     Entry,
     FieldSummaries,
     FieldSummary,
     Manifest,
+    ManifestAnswers,
     ManifestList,
-    Manifests,
+    collect,
 )
 
 if TYPE_CHECKING:
@@ -42,15 +43,29 @@ if TYPE_CHECKING:
 KINDS = {0: "ADD", 1: "DELETE"}
 
 
+def _read_header(container: _Container) -> Document:
+    """Read the facts of the container itself: `format`, `schema`, `codec`, `metadata`."""
+    data = container.context.store.read(container.path)
+    return Document(decode_container_header(data, container.path), "header")
+
+
+def _summarise(manifest: PaimonManifest) -> FieldSummaries:
+    """List smallest and largest value and nulls for each partition column; empty, with a finding, on damage."""
+    stats = manifest.context.access.attempt(lambda: manifest.partition_stats, manifest.path, None)
+    if stats is None:
+        return FieldSummaries()
+    return FieldSummaries(
+        FieldSummary(name, low, high, None if nulls is None else nulls > 0, null_count=nulls)
+        for name, low, high, nulls in zip(
+            stats.names, stats.min_values, stats.max_values, stats.null_counts, strict=True
+        )
+    )
+
+
 class _Container(TableObject):
     """A manifest list or a manifest as a file."""
 
     path: Any
-
-    @cached_property
-    def header(self) -> Document:
-        """The facts of the container itself: `format`, `schema`, `codec`, `metadata`."""
-        return Document(decode_container_header(self.context.store.read(self.path), self.path), "header")
 
     def _read_records(self, recorded_size: int | None, recorder: str) -> list[dict[str, Any]]:
         return decode_container(read_metadata(self.context, self.path, recorded_size, recorder), self.path)
@@ -58,6 +73,8 @@ class _Container(TableObject):
 
 class PaimonManifest(_Container, Manifest):
     """A manifest; every field of its line in the list is an attribute without the leading underscore."""
+
+    late = MappingProxyType({"header": _read_header, "partition_summary": _summarise})
 
     def __init__(self, raw: Mapping[str, Any], content: Content, context: TableContext) -> None:
         self.context = context
@@ -86,46 +103,31 @@ class PaimonManifest(_Container, Manifest):
         label, columns = "_PARTITION_STATS", self.context.schema.partition_columns
         return decode_stats(self.raw.get(label), columns, self.path, label, self.context.source(self))
 
-    @cached_property
-    def partition_summary(self) -> FieldSummaries:  # type: ignore[override]
-        """Smallest and largest value and nulls for each partition column; empty, with a finding, on damage."""
-        stats = self.context.access.attempt(lambda: self.partition_stats, self.path, None)
-        if stats is None:
-            return FieldSummaries()
-        return FieldSummaries(
-            FieldSummary(name, low, high, None if nulls is None else nulls > 0, null_count=nulls)
-            for name, low, high, nulls in zip(
-                stats.names, stats.min_values, stats.max_values, stats.null_counts, strict=True
-            )
-        )
+    def _decode_all(self) -> Iterator[Entry]:
+        """Yield every entry; of a damaged file those before the damage. A list that counts wrongly is a finding."""
+        try:
+            records = self._read_records(self.file_size, "manifest list")
+        except Missing:
+            raise
+        except LakeError:
+            yield from self._stream()
+            raise
+        added = 0
+        for position, record in enumerate(records):
+            entry = self._make_entry(record, position)
+            added += entry.is_live
+            yield entry
+        self.check_counts(added, len(records) - added)
 
-    @cached_property
-    def entries(self) -> Entries:
-        """Every entry in file order. Raises `LakeError` when the file is missing or damaged."""
-        records = self._read_records(self.file_size, "manifest list")
-        made = tuple(self._make_entry(record, position) for position, record in enumerate(records))
-        entries = Entries(made, self.context.describe_columns)
-        added = sum(entry.is_live for entry in entries)
-        self.check_counts(added, len(entries) - added)
-        return entries
-
-    def read_entry(self, position: int) -> Entry:
-        """One entry, decoded alone where the others were not. Raises `LakeError`, and IndexError where there is none."""
-        if "entries" in self.__dict__:
-            return self.entries[position]
-        return self._make_entry(self.context.opened.get(self.path, self._open)[position], position)
-
-    def count_stored(self) -> int:
-        """See `Manifest.count_stored`: no entry is decoded for it."""
-        return len(self.context.opened.get(self.path, self._open))
-
-    def iterate_entries(self) -> Iterator[Entry]:
-        """The entries, each decoded when it is asked for, and not kept. Raises `LakeError` where that cannot be done."""
+    def _stream(self) -> Iterator[Entry]:
         for position in count():
             try:
-                yield self.read_entry(position)
+                yield self._decode(position)
             except IndexError:
                 return
+
+    def _decode(self, position: int) -> Entry:
+        return self._make_entry(self.context.opened.get(self.path, self._open)[position], position)
 
     def _open(self) -> Sequence[Any] | AvroRecords:
         return open_container(
@@ -154,6 +156,15 @@ class PaimonManifest(_Container, Manifest):
                     f"the manifest list counts {recorded} {status} entries, the manifest holds {counted}"
                 )
                 self.context.findings.add("warning", "manifest-counts", self.path, message)
+
+
+PaimonManifest.answers = ManifestAnswers(
+    entries=PaimonManifest._decode_all,
+    stream=PaimonManifest._stream,
+    entry=PaimonManifest._decode,
+    count=lambda manifest: len(manifest.context.opened.get(manifest.path, manifest._open)),
+    columns=lambda manifest: manifest.context.describe_columns(),
+)
 
 
 class KnownManifests:
@@ -187,6 +198,10 @@ class KnownManifests:
 class PaimonManifestList(_Container, ManifestList):
     """A manifest list of one role: "base" (everything before the commit), "delta" (its changes) or "changelog"."""
 
+    late = MappingProxyType(
+        {"header": _read_header, "_read_manifests": lambda listed: collect(listed._iterate())}
+    )
+
     def __init__(self, name: str, role: str, size_bytes: int | None, known: KnownManifests) -> None:
         self.context = known.context
         self._known = known
@@ -197,14 +212,8 @@ class PaimonManifestList(_Container, ManifestList):
         if size_bytes is not None:
             self.context.store.expect([(self.path, size_bytes)])
 
-    @property
-    def is_read(self) -> bool:
-        """Whether its manifests are known, so that asking for them reads nothing."""
-        return "manifests" in self.__dict__
-
-    @cached_property
-    def manifests(self) -> Manifests[PaimonManifest]:
-        """The manifests it names, in order. Raises `LakeError` when the file is missing or damaged."""
+    def _iterate(self) -> Iterator[PaimonManifest]:
+        """Yield the manifests it names, in order. Raises `LakeError` when the file is missing or damaged."""
         content: Content = "changelog" if self.role == "changelog" else "data"
         records = self._read_records(self.size_bytes, "snapshot")
         for position, record in enumerate(records):
@@ -214,12 +223,12 @@ class PaimonManifestList(_Container, ManifestList):
         folder = self.context.layout.shared
         sizes = ((folder("manifest", record["_FILE_NAME"]), record.get("_FILE_SIZE")) for record in records)
         self.context.store.expect((path, size) for path, size in sizes if isinstance(size, int))
-        return Manifests(self._known.share(record, content) for record in records)
+        yield from (self._known.share(record, content) for record in records)
 
 
 def place_manifest(manifest: PaimonManifest) -> tuple[str, int | None] | None:
     """Where a manifest is, and its recorded size; None where it was read."""
-    return None if "entries" in manifest.__dict__ else (manifest.path, manifest.file_size)
+    return None if manifest.is_read else (manifest.path, manifest.file_size)
 
 
 @dataclass(slots=True)
