@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, Self, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
 
 from lakelens.caching import cached_property
 from lakelens.display import Displayable
 from lakelens.errors import LakeError, Missing, UnknownName, list_nearest
 from lakelens.model.bytes_view import Explainable, FoundAgain, Source
-from lakelens.model.collections import Items, NamedItems, show_stored, stored
+from lakelens.model.collections import Items, NamedItems, know_none, show_stored, stored
 from lakelens.model.datafile import IndexFiles, StatisticsFiles
 from lakelens.model.facts.facts import REF, SNAPSHOT, Fact
 from lakelens.model.facts.traits import UNKNOWN, Amount, Figures, Vocabulary
@@ -97,16 +96,104 @@ class Refs(NamedItems[Ref]):
         return super().to_arrow()
 
 
-class Snapshot(FoundAgain, Explainable, Displayable, ABC):
+def _walk_lists(snapshot: Snapshot) -> Iterator[Any]:
+    """Walk the manifests that the lists name; a list that cannot be read is a finding."""
+    for manifest_list in snapshot.manifest_lists:
+        manifests, error = manifest_list.walk()
+        yield from manifests
+        if error is not None:
+            snapshot._note(error, manifest_list.path or "")
+
+
+def _state_live_rows(snapshot: Snapshot) -> LiveRows:
+    from lakelens.model.deletes import bound_live_rows
+
+    return bound_live_rows(snapshot.figures)
+
+
+def _compare_all(before: Snapshot, after: Snapshot) -> FileComparison:
+    from lakelens.model.comparison import WholeComparison
+
+    return WholeComparison(before.files, after.files)
+
+
+def _compare_index_files(before: Snapshot | None, after: Snapshot, files: FileComparison) -> IndexChanges:
+    """Compare by recorded paths."""
+    from lakelens.model.comparison import IndexChanges
+
+    old = {file.recorded_path: file for file in before.index_files} if before is not None else {}
+    new = {file.recorded_path: file for file in after.index_files}
+    return IndexChanges(
+        tuple(file for name, file in new.items() if name not in old),
+        tuple(file for name, file in old.items() if name not in new),
+    )
+
+
+def _count_in_files(snapshot: Snapshot, read: bool) -> LiveRows:
+    from lakelens.model.deletes import count_live_rows
+
+    return count_live_rows(snapshot.files, snapshot._note_unread, read=read)
+
+
+def _find_no_dangling(snapshot: Snapshot) -> DanglingDeletes:
+    from lakelens.model.deletes import DanglingDeletes
+
+    return DanglingDeletes()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotAnswers:
+    """How a format finds what one of its snapshots names: functions of the snapshot, called when an attribute is asked for.
+
+    What has a default is left out where the format has no such thing, or where it follows from the rest. Most are called
+    once; what depends on what was read so far is called each time.
+    """
+
+    files: Callable[[Any], FileSet]
+    manifest_lists: Callable[[Any], ManifestLists[Any]] = lambda snapshot: ManifestLists()
+    manifests: Callable[[Any], Iterable[Any]] = _walk_lists
+    #: the live files of some of its manifests, where they are known without the others
+    list_files: Callable[[Any, Sequence[Any]], FileSet] = lambda snapshot, manifests: snapshot.files
+    #: plans to read the live files, and every entry of every manifest, by column
+    scan_files: Callable[[Any], FileScan | None] = know_none
+    scan_entries: Callable[[Any], FileScan | None] = know_none
+    #: the files, and the index files, compared with an older state's: the older one first
+    compare_files: Callable[[Any, Any], FileComparison] = _compare_all
+    compare_index_files: Callable[[Any, Any, FileComparison], IndexChanges] = _compare_index_files
+    partitioning: Callable[[Any], PartitionSpec | None] = lambda snapshot: snapshot._table.partitioning
+    #: the table's document of the snapshot with its path
+    document: Callable[[Any], tuple[str, Any] | None] = know_none
+    index_files: Callable[[Any], Iterable[Any]] = lambda snapshot: ()
+    statistics: Callable[[Any], Iterable[Any]] = lambda snapshot: ()
+
+    # What it says of its rows, from the cheapest to the dearest:
+    figures: Callable[[Any], Figures] = lambda snapshot: Figures(rows=snapshot.record_count)
+    #: the figures that lists or files which were read add up to, where these are others
+    known_figures: Callable[[Any], Figures] = lambda snapshot: snapshot.figures
+    vector_count: Callable[[Any], int | None] = know_none
+    newly_deleted: Callable[[Any], Amount | None] = lambda snapshot: snapshot.figures.deleted
+    #: the bounds that are known without any manifest; None: the stated ones, corrected by what was read
+    recorded_live_rows: Callable[[Any], LiveRows] | None = None
+    stated_live_rows: Callable[[Any], LiveRows] = _state_live_rows
+    #: counts them; whether delete files are decoded comes second
+    count_live_rows: Callable[[Any, bool], LiveRows] = _count_in_files
+    deletion_vectors: Callable[[Any], Mapping[str, DeleteMatch]] = lambda snapshot: {}
+    dangling_deletes: Callable[[Any], DanglingDeletes] = _find_no_dangling
+
+
+class Snapshot(FoundAgain, Explainable, Displayable):
     """One state of a table. Everything that needs another file is read when it is first asked for.
 
-    A format sets what its documents record, and says how `files` are found; whatever follows from these and from the table
-    (`schema`, `refs`, `parent`, `changes`, how it is related to another one) is written here, for all of them.
+    A format's own class sets what its documents record and says in `answers` how the rest is found; it overrides nothing.
+    Whatever follows from these and from the table (`schema`, `refs`, `parent`, `changes`, how it is related to another one)
+    is written here, for all formats.
 
     `record_count` is what the snapshot records of itself (Paimon `totalRecordCount`, Iceberg `total-records`), None where
     it records nothing. Walking (`manifests`, `files`) goes past damage and keeps it as findings; asking a damaged
     `ManifestList` or `Manifest` for its content raises.
     """
+
+    answers: ClassVar[SnapshotAnswers]
 
     id: int | None
     _table: Table
@@ -143,12 +230,12 @@ class Snapshot(FoundAgain, Explainable, Displayable, ABC):
     @cached_property
     def figures(self) -> Figures:
         """What its own document records of its changes and totals. Nothing else is read."""
-        return Figures(rows=self.record_count)
+        return self.answers.figures(self)
 
     @property
     def known_figures(self) -> Figures:
         """The figures; where lists or files that were read add up to others, what these add up to. Nothing is read."""
-        return self.figures
+        return self.answers.known_figures(self)
 
     @property
     def refs(self) -> tuple[str, ...]:
@@ -161,66 +248,51 @@ class Snapshot(FoundAgain, Explainable, Displayable, ABC):
             and (ref.type == "tag" or table.branch_name in (None, ref.name))  # others number their own
         )
 
-    @property
+    @cached_property
     def manifest_lists(self) -> ManifestLists[Any]:
         """The manifest lists: one in Iceberg, base, delta and perhaps changelog in Paimon, none in Hive."""
-        return ManifestLists()
+        return self.answers.manifest_lists(self)
 
     @cached_property
     def manifests(self) -> Manifests[Any]:
         """Every manifest that the lists name, in order, as many as can be read; none in Hive."""
-        manifests: list[Any] = []
-        for manifest_list in self.manifest_lists:
-            readable, error = manifest_list.walk()
-            manifests += readable
-            if error is not None:
-                self._note(error, manifest_list.path or "")
-        return Manifests(manifests)
+        return Manifests(self.answers.manifests(self))
 
-    @property
-    @abstractmethod
+    @cached_property
     def files(self) -> FileSet:
         """The live files: data files, and Iceberg's delete files."""
+        return self.answers.files(self)
 
     def list_files(self, manifests: Sequence[Any]) -> FileSet:
         """The live files of some of its manifests, where a format knows them without the others; else all of them."""
-        return self.files
+        return self.answers.list_files(self, manifests)
 
     def scan_files(self) -> FileScan | None:
         """A plan to read `files` by column, made from the manifest lists alone; None where the format has none.
 
         It can be pickled: threads and Spark's executors read it manifest by manifest.
         """
-        return None
+        return self.answers.scan_files(self)
 
     def scan_entries(self) -> FileScan | None:
         """A plan to read every entry of every manifest, deleted ones included; None where the format has none."""
-        return None
+        return self.answers.scan_entries(self)
 
     def compare_files(self, before: Snapshot) -> FileComparison:
         """The files compared with those of an older state, of this table or of a copy of it. Nothing is read yet.
 
         A format reads only what changed, where its metadata makes that certain.
         """
-        from lakelens.model.comparison import WholeComparison
-
-        return WholeComparison(before.files, self.files)
+        return self.answers.compare_files(before, self)
 
     def compare_index_files(self, before: Snapshot | None, files: FileComparison) -> IndexChanges:
         """The index files compared with those of an older state (None: nothing); `files` is the comparison of the files."""
-        from lakelens.model.comparison import IndexChanges
+        return self.answers.compare_index_files(before, self, files)
 
-        old = {found.recorded_path: found for found in before.index_files} if before is not None else {}
-        new = {found.recorded_path: found for found in self.index_files}
-        return IndexChanges(
-            tuple(found for name, found in new.items() if name not in old),
-            tuple(found for name, found in old.items() if name not in new),
-        )
-
-    @property
+    @cached_property
     def partitioning(self) -> PartitionSpec | None:
         """How rows were divided at the time; None where it is not known."""
-        return self._table.partitioning
+        return self.answers.partitioning(self)
 
     @property
     def table_location(self) -> str:
@@ -273,7 +345,7 @@ class Snapshot(FoundAgain, Explainable, Displayable, ABC):
 
     def find_document(self) -> tuple[str, Any] | None:
         """The table's whole metadata document of this snapshot, with its path; None where there is none, or it is gone."""
-        return None
+        return self.answers.document(self)
 
     @cached_property
     def live_rows(self) -> LiveRows:
@@ -301,14 +373,13 @@ class Snapshot(FoundAgain, Explainable, Displayable, ABC):
     @property
     def stated_live_rows(self) -> LiveRows:
         """`known_live_rows` by its own document and those before it: the same whatever was read or counted of it so far."""
-        from lakelens.model.deletes import bound_live_rows
-
-        return bound_live_rows(self.figures)
+        return self.answers.stated_live_rows(self)
 
     @property
     def recorded_live_rows(self) -> LiveRows:
         """The bounds of `live_rows` that are known without any manifest, for whoever looks at many tables."""
-        return self._correct_live_rows()
+        record = self.answers.recorded_live_rows
+        return self._correct_live_rows() if record is None else record(self)
 
     def _correct_live_rows(self) -> LiveRows:
         """What its document states; where what was read adds up to others, these."""
@@ -320,7 +391,7 @@ class Snapshot(FoundAgain, Explainable, Displayable, ABC):
     @property
     def known_vector_count(self) -> int | None:
         """How many deletion vectors there are, where that is known without any manifest."""
-        return None
+        return self.answers.vector_count(self)
 
     @property
     def newly_deleted(self) -> Amount | None:
@@ -328,7 +399,7 @@ class Snapshot(FoundAgain, Explainable, Displayable, ABC):
 
         None where nothing is recorded. Rows of files that were removed are not among them. No manifest is read.
         """
-        return self.figures.deleted
+        return self.answers.newly_deleted(self)
 
     def count_live_rows(self, *, read: bool = True) -> LiveRows:
         """Count the rows of the data files without the deleted ones. What cannot be read becomes a finding.
@@ -338,21 +409,17 @@ class Snapshot(FoundAgain, Explainable, Displayable, ABC):
         read
             Whether to decode delete files; with False `count` is None where that is needed, and only the bounds are known.
         """
-        from lakelens.model.deletes import count_live_rows
-
-        return count_live_rows(self.files, self._note_unread, read=read)
+        return self.answers.count_live_rows(self, read)
 
     @property
     def deletion_vectors(self) -> Mapping[str, DeleteMatch]:
         """The deletion vectors, by the data file that each is for, as the metadata names it."""
-        return {}
+        return self.answers.deletion_vectors(self)
 
-    @property
+    @cached_property
     def dangling_deletes(self) -> DanglingDeletes:
         """Delete files and vectors that delete nothing, or name files that are not live, each with the reason."""
-        from lakelens.model.deletes import DanglingDeletes
-
-        return DanglingDeletes()
+        return self.answers.dangling_deletes(self)
 
     def _note_unread(self, error: LakeError, file: DataFile) -> None:
         """Keep as a finding that the deletes of a file cannot be read."""
@@ -361,15 +428,15 @@ class Snapshot(FoundAgain, Explainable, Displayable, ABC):
     def _note(self, error: LakeError, path: str) -> None:
         self._table.findings.add_error(error, path, () if self.id is None else (self.id,))
 
-    @property
+    @cached_property
     def index_files(self) -> IndexFiles[Any]:
         """Index files of this snapshot."""
-        return IndexFiles()
+        return IndexFiles(self.answers.index_files(self))
 
-    @property
+    @cached_property
     def statistics(self) -> StatisticsFiles:
         """Statistics files that belong to this snapshot."""
-        return StatisticsFiles()
+        return StatisticsFiles(self.answers.statistics(self))
 
     @cached_property
     def changes(self) -> Diff:

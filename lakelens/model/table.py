@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from lakelens import display
 from lakelens.caching import cached_property
@@ -14,7 +14,7 @@ from lakelens.display import Displayable
 from lakelens.errors import LakeError, Missing, find_nearest, say_value
 from lakelens.model.answers import Answers
 from lakelens.model.bytes_view import Explainable, Reopened
-from lakelens.model.collections import Document, stored
+from lakelens.model.collections import Document, know_none, stored
 from lakelens.model.driver import Parts
 from lakelens.model.facts.traits import UNKNOWN, Traits, Vocabulary
 from lakelens.model.fileset import FileColumns, FileSet
@@ -64,10 +64,6 @@ class Access(Protocol):
         ...
 
 
-def _know_none(*_: object) -> None:
-    return None
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TableSource:
     """All that a format says of one table: facts, and functions that give the rest.
@@ -94,7 +90,7 @@ class TableSource:
     most_ancestors: int | None = None
 
     traits: Callable[[], Traits]
-    format_version: Callable[[], int | None] = _know_none
+    format_version: Callable[[], int | None] = know_none
 
     schema: Callable[[], Schema]
     schemas: Callable[[], Iterable[Schema]]
@@ -126,20 +122,20 @@ class TableSource:
     #: the one of an id
     find: Callable[[int], Snapshot | None] | None = None
     #: the one of an id that a tag alone keeps
-    find_tagged: Callable[[int], Snapshot | None] = _know_none
+    find_tagged: Callable[[int], Snapshot | None] = know_none
     #: the one that a name points at
     follow: Callable[[Ref], Snapshot | None] | None = None
     #: the one that was current at a time
     find_at: Callable[[datetime], Snapshot | None] | None = None
     #: an outline with that many of the newest; None where the list is short enough to read
-    outline: Callable[[int], History | None] = _know_none
+    outline: Callable[[int], History | None] = know_none
     #: reads together what an outline shows, at every call
-    fetch_outline: Callable[[], None] = _know_none
+    fetch_outline: Callable[[], None] = know_none
 
     #: every object below the table's directory with its role, listed at every call
     list_files: Callable[[], Iterator[StoredFile]]
     #: a plan to read every entry of some manifests, at every call
-    scan_manifests: Callable[[Iterable[Any]], FileScan | None] = _know_none
+    scan_manifests: Callable[[Iterable[Any]], FileScan | None] = know_none
     #: how recorded locations were mapped so far, at every call
     relocation: Callable[[], Relocation] | None = None
     #: what the table was opened as, see `Table.pointer_mark`

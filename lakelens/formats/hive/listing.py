@@ -16,7 +16,7 @@ from lakelens.model.comparison import FileComparison, FileCounts, WholeCompariso
 from lakelens.model.datafile import DataFile
 from lakelens.model.facts.traits import Figures, parse_figure
 from lakelens.model.fileset import FileSet
-from lakelens.model.snapshot import Snapshot
+from lakelens.model.snapshot import Snapshot, SnapshotAnswers
 
 if TYPE_CHECKING:
     from lakelens.model.table import Table
@@ -64,9 +64,16 @@ def _identify_stored(found: DataFile) -> Hashable:
     return (found.path, found.size_bytes, getattr(found, "modified", None))
 
 
+def _compare_listings(before: Snapshot, after: HiveListing) -> FileComparison:
+    """Compare with another listing. A file of the same name with another size or time is another file."""
+    is_copy = isinstance(before, HiveListing) and before._table.location != after._table.location
+    return ListingComparison(before.files, after.files, identify_copy if is_copy else _identify_stored)
+
+
 class HiveListing(Snapshot):
     """A listing of the visible files: it has no id, no parent, and no name; `committed_at` is the newest file's time."""
 
+    answers = SnapshotAnswers(files=lambda listing: listing._files, compare_files=_compare_listings)
     id = None
     _without_bytes = "a listing is stored nowhere: table.files[0].bytes_view() shows a data file"
 
@@ -86,17 +93,6 @@ class HiveListing(Snapshot):
         self.figures = Figures(files=count, size_bytes=size, partitions=partitions)
         times = [one.info.modified for one in found if one.is_data and one.info.modified is not None]
         self.committed_at: datetime | None = max(times, default=None)
-
-    @property
-    def files(self) -> FileSet:
-        """The visible data files."""
-        return self._files
-
-    def compare_files(self, before: Snapshot) -> FileComparison:
-        """The files against another listing's. A file of the same name with another size or time is another file."""
-        if isinstance(before, HiveListing) and before._table.location != self._table.location:
-            return ListingComparison(before.files, self.files, identify_copy)
-        return ListingComparison(before.files, self.files, _identify_stored)
 
     def __repr__(self) -> str:
         return f"<Snapshot listing of {self.summary['total-data-files']} files>"

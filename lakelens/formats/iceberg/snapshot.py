@@ -29,12 +29,12 @@ from lakelens.model.comparison import (
     WholeComparison,
     identify_copy,
 )
-from lakelens.model.datafile import IndexFile, IndexFiles, StatisticsFiles
+from lakelens.model.datafile import IndexFile, StatisticsFile
 from lakelens.model.facts.traits import Figures, parse_figure
 from lakelens.model.fileset import FileColumns, FileSet
-from lakelens.model.manifest import ManifestLists, Manifests
+from lakelens.model.manifest import ManifestLists
 from lakelens.model.schema import PartitionSpec
-from lakelens.model.snapshot import Snapshot
+from lakelens.model.snapshot import Snapshot, SnapshotAnswers
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.deletes.matching import DeleteIndex
@@ -67,6 +67,43 @@ class SnapshotReaders:
         from lakelens.formats.iceberg.deletes.positions import DeleteReader
 
         return DeleteReader(self.context)
+
+
+def _list_index_files(snapshot: IcebergSnapshot) -> Iterable[IndexFile]:
+    """List the Puffin files: the statistics of a snapshot and the files of its deletion vectors."""
+    from lakelens.formats.iceberg.deletes.puffins import list_index_files
+
+    return list_index_files(snapshot.delete_reader, snapshot)
+
+
+def _list_statistics(snapshot: IcebergSnapshot) -> Iterable[StatisticsFile]:
+    """List the table and partition statistics that the document records for a snapshot."""
+    from lakelens.formats.iceberg.deletes.puffins import list_statistics
+
+    return list_statistics(snapshot.context, snapshot.id)
+
+
+def _compare_files(before: Snapshot, after: IcebergSnapshot) -> FileComparison:
+    """Compare the files of two states: only the manifests that one of the two names alone are read."""
+    from lakelens.formats.iceberg.changes import IcebergComparison
+
+    if isinstance(before, IcebergSnapshot) and before.is_same_table(after):
+        return IcebergComparison(before, after, after.context.access.store)
+    return WholeComparison(before.files, after.files, identify_copy)
+
+
+def _compare_index_files(
+    before: Snapshot | None, after: IcebergSnapshot, files: FileComparison
+) -> IndexChanges:
+    """List the statistics that are its own, and the Puffin files of the vectors that changed; only those are read."""
+    from lakelens.formats.iceberg.deletes.puffins import list_sketch_files, list_vector_files
+    from lakelens.model.comparison import IndexChanges
+
+    sketches = () if before is after else list_sketch_files(after.context, after.id)
+    reader = after.delete_reader
+    return IndexChanges(
+        (*sketches, *list_vector_files(reader, files.added)), list_vector_files(reader, files.removed)
+    )
 
 
 class IcebergSnapshot(TableObject, Snapshot):
@@ -108,27 +145,19 @@ class IcebergSnapshot(TableObject, Snapshot):
         """Decodes delete files and vectors of the table."""
         return self._readers.deletes
 
-    @cached_property
-    def figures(self) -> Figures:
-        """The figures of the summary."""
-        return read_figures(self.summary)
-
-    @property
-    def known_figures(self) -> Figures:
-        """The summary's figures; where its lists or its manifests were read and add up to others, what these add up to."""
+    def _find_figures(self) -> Figures:
+        """Find the summary's figures, or those that its lists or manifests add up to, as far as these were read."""
         figures, counted = self.figures, self.counted
         if counted is None and all(listed.is_read for listed in self.manifest_lists):
             counted = count_lists(self)
         return figures if counted is None else correct_figures(figures, *counted)
 
-    @property
-    def stated_live_rows(self) -> LiveRows:
-        """See `Snapshot.stated_live_rows`: by its summary, and by those before it where its vectors ask for them."""
+    def _state_live_rows(self) -> LiveRows:
+        """Bound the live rows by its summary, and by those before it where its vectors ask for them."""
         return bound_rows(self, self._context.typed.format_version or 1, self._readers.distances)
 
-    @cached_property
-    def manifest_lists(self) -> ManifestLists[IcebergManifestList]:
-        """The one manifest list."""
+    def _name_lists(self) -> ManifestLists[IcebergManifestList]:
+        """Name the one manifest list."""
         wire = self._wire
         if wire.manifest_list:
             known, listed = self._readers.manifests, wire.manifest_list
@@ -139,27 +168,28 @@ class IcebergSnapshot(TableObject, Snapshot):
             )
         return ManifestLists()
 
-    @cached_property
-    def manifests(self) -> Manifests[IcebergManifest]:
-        """Every manifest that the list names, in order; as many of them as can be read."""
-        found: list[IcebergManifest] = []
+    def _walk_lists(self) -> list[IcebergManifest]:
+        """Walk the manifests that the list names; one that is named twice is a finding, as is a list that cannot be read."""
+        manifests: list[IcebergManifest] = []
         for manifest_list in self.manifest_lists:
-            manifests, error = manifest_list.walk()
-            found += manifests
+            readable, error = manifest_list.walk()
+            manifests += readable
             if error is not None:
-                self._context.findings.add_error(error, manifest_list.path or "", (self.id,))
-        self._note_repeats(found)
-        return Manifests(found)
+                self._note(error, manifest_list.path or "")
+        for manifest, times in Counter(manifests).items():
+            if times > 1:
+                message = f"the manifest list of snapshot {self.id} names it {times} times"
+                self.add_warning("repeated-manifest", manifest.path, message)
+        return manifests
 
-    @cached_property
-    def files(self) -> FileSet:
-        """The live data files, delete files and deletion vectors."""
+    def _open_files(self) -> FileSet:
+        """Open the live data files, delete files and deletion vectors."""
         return FileSet(
             self._load_files, self._describe_columns, lambda: self._make_reader(self.manifests, is_all=True)
         )
 
-    def list_files(self, manifests: Sequence[IcebergManifest]) -> FileSet:
-        """The live files of some of its manifests, as this snapshot sees them: with its own deletes."""
+    def _open_some(self, manifests: Sequence[IcebergManifest]) -> FileSet:
+        """Open the live files of some of its manifests, as this snapshot sees them: with its own deletes."""
         return FileSet(
             lambda: self.list_live(manifests),
             self.describe_known_columns,
@@ -171,19 +201,11 @@ class IcebergSnapshot(TableObject, Snapshot):
 
         return LiveFiles(self, manifests, is_all=is_all)
 
-    def scan_files(self) -> IcebergScan:
-        """A plan to read `files` by column, made from the manifest list alone."""
-        return self.plan_scan(self.manifests)
-
     def plan_scan(self, manifests: Sequence[IcebergManifest]) -> IcebergScan:
         """A plan to read the files of some of its manifests by column."""
         from lakelens.formats.iceberg.scan.plan import plan_scan
 
         return plan_scan(self._context, manifests, (self.id,))
-
-    def scan_entries(self) -> IcebergScan:
-        """A plan to read every entry of every manifest, deleted ones included."""
-        return self.scan_files()
 
     @cached_property
     def delete_index(self) -> DeleteIndex:
@@ -197,9 +219,8 @@ class IcebergSnapshot(TableObject, Snapshot):
         """The delete files and vectors that reach a data file."""
         return self.delete_index.match(file)
 
-    @property
-    def deletion_vectors(self) -> Mapping[str, DeleteMatch]:
-        """The deletion vectors, by the data file that each reaches, as the manifest names it."""
+    def _match_vectors(self) -> Mapping[str, DeleteMatch]:
+        """Match the deletion vectors with the data file that each reaches, as the manifest names it."""
         return {
             match.data_file: match
             for file in (self.files if self.delete_index.has_vectors else ())
@@ -207,22 +228,21 @@ class IcebergSnapshot(TableObject, Snapshot):
             if match.kind == "deletion_vector"
         }
 
-    def count_live_rows(self, *, read: bool = True) -> LiveRows:
-        """See `Snapshot.count_live_rows`: no file is looked at where there is nothing that deletes."""
+    def _count_rows(self, read: bool) -> LiveRows:
+        """Count the live rows: no file is looked at where there is nothing that deletes."""
+        from lakelens.model.deletes import count_live_rows, count_recorded
+
         if self.delete_index:
             if read:
                 deletes: Any = self.files.choose(lambda content: content != "data", "content")
                 self._readers.deletes.fetch(deletes)
-            return super().count_live_rows(read=read)
-        from lakelens.model.deletes import count_recorded
-
+            return count_live_rows(self.files, self._note_unread, read=read)
         return count_recorded(
             rows for content, rows in self.files.pick("content", "record_count") if content == "data"
         )
 
-    @cached_property
-    def dangling_deletes(self) -> DanglingDeletes:
-        """Delete files and vectors that reach no live data file, or name files that are not live, with the reason.
+    def _find_dangling(self) -> DanglingDeletes:
+        """Find delete files and vectors that reach no live data file, or name files that are not live, with the reason.
 
         Reads the manifests, and those position delete files whose data files the metadata does not name. None where a
         manifest cannot be read: the files that a delete is for may be its.
@@ -245,42 +265,8 @@ class IcebergSnapshot(TableObject, Snapshot):
         findings = self._context.findings
         return any(found.severity == "error" and found.path in read for found in findings)
 
-    @cached_property
-    def index_files(self) -> IndexFiles[IndexFile]:
-        """Puffin files: the statistics of this snapshot and the files of its deletion vectors."""
-        from lakelens.formats.iceberg.deletes.puffins import list_index_files
-
-        return IndexFiles(list_index_files(self._readers.deletes, self))
-
-    @cached_property
-    def statistics(self) -> StatisticsFiles:
-        """Table and partition statistics that the document records for this snapshot."""
-        from lakelens.formats.iceberg.deletes.puffins import list_statistics
-
-        return StatisticsFiles(list_statistics(self._context, self.id))
-
-    def compare_files(self, before: Snapshot) -> FileComparison:
-        """The files against an older state's: only the manifests that one of the two names alone are read."""
-        from lakelens.formats.iceberg.changes import IcebergComparison
-
-        if isinstance(before, IcebergSnapshot) and before.is_same_table(self):
-            return IcebergComparison(before, self, self._context.access.store)
-        return WholeComparison(before.files, self.files, identify_copy)
-
-    def compare_index_files(self, before: Snapshot | None, files: FileComparison) -> IndexChanges:
-        """The statistics that are its own, and the Puffin files of the vectors that changed; only those are read."""
-        from lakelens.formats.iceberg.deletes.puffins import list_sketch_files, list_vector_files
-        from lakelens.model.comparison import IndexChanges
-
-        sketches = () if before is self else list_sketch_files(self._context, self.id)
-        reader = self._readers.deletes
-        return IndexChanges(
-            (*sketches, *list_vector_files(reader, files.added)), list_vector_files(reader, files.removed)
-        )
-
-    @cached_property
-    def partitioning(self) -> PartitionSpec | None:
-        """The default spec of the document it was committed with; of a lost one the newest that its manifests follow."""
+    def _find_partitioning(self) -> PartitionSpec | None:
+        """Find the default spec of the document it was committed with; of a lost one the newest that manifests follow."""
         specs = self._context.specs.specs
         if len(specs) == 1:
             return next(iter(specs.values()))
@@ -290,10 +276,6 @@ class IcebergSnapshot(TableObject, Snapshot):
             return specs[default]
         used = [number for m in self.manifests if isinstance(number := m.raw.get("partition_spec_id"), int)]
         return specs.get(max(used, default=0))
-
-    def find_document(self) -> tuple[str, dict[str, Any]] | None:
-        """The metadata document that it was committed with, with its path; None where that is gone."""
-        return self._readers.documents.find(self.id, self._wire.timestamp_ms)
 
     def list_documents(self) -> Iterator[str]:
         """Where the document that it was committed with is looked for first; nothing where the opened one is it."""
@@ -352,12 +334,27 @@ class IcebergSnapshot(TableObject, Snapshot):
         manifests = any(manifest.walk()[1] for manifest in self.manifests)
         return manifests or any(listed.walk()[1] for listed in self.manifest_lists)
 
-    def _note_repeats(self, manifests: list[IcebergManifest]) -> None:
-        for manifest, times in Counter(manifests).items():
-            if times > 1:
-                message = f"the manifest list of snapshot {self.id} names it {times} times"
-                self.add_warning("repeated-manifest", manifest.path, message)
-
     def add_warning(self, code: str, path: str, message: str) -> None:
         """Keep what is odd about this snapshot as a finding."""
         self._context.findings.add("warning", code, path, message, (self.id,))
+
+    answers = SnapshotAnswers(
+        files=_open_files,
+        manifest_lists=_name_lists,
+        manifests=_walk_lists,
+        list_files=_open_some,
+        scan_files=lambda self: self.plan_scan(self.manifests),
+        scan_entries=lambda self: self.plan_scan(self.manifests),
+        compare_files=_compare_files,
+        compare_index_files=_compare_index_files,
+        partitioning=_find_partitioning,
+        document=lambda self: self._readers.documents.find(self.id, self._wire.timestamp_ms),
+        index_files=_list_index_files,
+        statistics=_list_statistics,
+        figures=lambda self: read_figures(self.summary),
+        known_figures=_find_figures,
+        stated_live_rows=_state_live_rows,
+        count_live_rows=_count_rows,
+        deletion_vectors=_match_vectors,
+        dangling_deletes=_find_dangling,
+    )

@@ -10,7 +10,7 @@ from lakelens.caching import cached_property
 from lakelens.errors import LakeError
 from lakelens.formats.access import StoredKey
 from lakelens.formats.paimon.context import TableObject
-from lakelens.formats.paimon.deletes.known_rows import KnownRows
+from lakelens.formats.paimon.deletes.known_rows import bound_rows, count_new, count_vectors, state_rows
 from lakelens.formats.paimon.deletes.positions import Matches, find_dangling, match_deletes
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
 from lakelens.formats.paimon.manifests.index import PaimonIndexFile, read_index_files
@@ -32,16 +32,16 @@ from lakelens.formats.paimon.reading import fetch_near
 from lakelens.io.ahead import fetch, fetch_along
 from lakelens.model.collections import Document
 from lakelens.model.comparison import FileComparison, WholeComparison, identify_copy
-from lakelens.model.datafile import DataFile, IndexFiles, StatisticsFile, StatisticsFiles
+from lakelens.model.datafile import DataFile, StatisticsFile
 from lakelens.model.deletes import DanglingDeletes, DeleteMatch, LiveRows, count_live_rows
 from lakelens.model.facts.traits import Figures
 from lakelens.model.fileset import FileSet
 from lakelens.model.finding import Severity
-from lakelens.model.manifest import Entry, ManifestLists, Manifests
-from lakelens.model.schema import PartitionSpec
-from lakelens.model.snapshot import Snapshot
+from lakelens.model.manifest import Entry, ManifestLists
+from lakelens.model.snapshot import Snapshot, SnapshotAnswers
 
 if TYPE_CHECKING:
+    from lakelens.formats.paimon.deletes.positions import VectorReader
     from lakelens.formats.paimon.listed_files import ListedFiles
     from lakelens.formats.paimon.scan.plan import PaimonScan
     from lakelens.formats.paimon.table import PaimonTable
@@ -51,7 +51,16 @@ T = TypeVar("T")
 L = TypeVar("L", PaimonManifestList, PaimonManifest)
 
 
-class PaimonSnapshot(KnownRows, TableObject, Snapshot):
+def _compare_files(before: Snapshot, after: PaimonSnapshot) -> FileComparison:
+    """Compare the files of two states: by the deltas between, or by the manifests that one of the two names alone."""
+    from lakelens.formats.paimon.changes import PaimonComparison
+
+    if isinstance(before, PaimonSnapshot) and before.table_location == after.table_location:
+        return PaimonComparison(before, after)
+    return WholeComparison(before.files, after.files, identify_copy)
+
+
+class PaimonSnapshot(TableObject, Snapshot):
     """One snapshot. Every key of its document is an attribute in snake case; `raw` is the document itself.
     `operation` is the commit kind (APPEND, COMPACT, OVERWRITE, ANALYZE); `statement` is what Paimon 2 writes under the key
     `operation` (WRITE, DELETE, MERGE, …).
@@ -100,7 +109,6 @@ class PaimonSnapshot(KnownRows, TableObject, Snapshot):
         self.properties = document.properties or {}
         #: ids are consecutive
         self.parent_id = number - 1 if table.has_snapshot(number - 1) else None
-        self.figures = Figures(rows=self.record_count, net_rows=self.delta_record_count)
         self.summary = _write_summary(raw)
         #: each commit writes lists of its own; a number may come again
         self._distinct = (document.base_manifest_list, document.delta_manifest_list)
@@ -111,9 +119,13 @@ class PaimonSnapshot(KnownRows, TableObject, Snapshot):
         if self.context.store.is_far:
             fetch_near(self, self._table.__dict__.get("snapshots", ()), compared)
 
-    @cached_property
-    def manifest_lists(self) -> ManifestLists[PaimonManifestList]:
-        """The lists: base (everything before the commit), delta (its changes), changelog (when it made one)."""
+    @property
+    def vector_reader(self) -> VectorReader:
+        """Decodes vectors, and keeps what the index manifests said of them."""
+        return self._table.vector_reader
+
+    def _name_lists(self) -> ManifestLists[PaimonManifestList]:
+        """Name the lists: base (everything before the commit), delta (its changes), changelog (when it made one)."""
         self.fetch_near()
         document, known = self.document, self._table.known_manifests
         named = (
@@ -123,14 +135,8 @@ class PaimonSnapshot(KnownRows, TableObject, Snapshot):
         )
         return ManifestLists(known.share_list(name, role, size) for role, name, size in named if name)
 
-    @cached_property
-    def manifests(self) -> Manifests[PaimonManifest]:
-        """The manifests of base, then delta, then changelog. Lists that cannot be read are findings."""
-        return Manifests(self._list_manifests("base", "delta", "changelog"))
-
-    @cached_property
-    def files(self) -> FileSet:
-        """The live data files: the entries of base and delta, folded. Damaged manifests are findings."""
+    def _open_files(self) -> FileSet:
+        """Open the live data files: the entries of base and delta, folded. Damaged manifests are findings."""
         return FileSet(self._merge, self.context.describe_columns, lambda: self._make_reader("base", "delta"))
 
     @cached_property
@@ -156,12 +162,8 @@ class PaimonSnapshot(KnownRows, TableObject, Snapshot):
             lambda: self._make_reader(role, kept=kept),
         )
 
-    def scan_files(self) -> PaimonScan:
-        """A plan to read `files` by column, made from the base and the delta list alone."""
-        return self._make_reader("base", "delta").plan()
-
-    def scan_entries(self) -> PaimonScan:
-        """A plan to read every entry of the manifests of base, delta and changelog, DELETE entries included."""
+    def _scan_entries(self) -> PaimonScan:
+        """Plan to read every entry of the manifests of base, delta and changelog, DELETE entries included."""
         from lakelens.formats.paimon.listed_files import plan_manifests
 
         return plan_manifests(self, list(self._list_manifests("base", "delta", "changelog")))
@@ -171,25 +173,18 @@ class PaimonSnapshot(KnownRows, TableObject, Snapshot):
 
         return ListedFiles(self, list(self._list_manifests(*roles)), kept)
 
-    @cached_property
-    def index_files(self) -> IndexFiles[PaimonIndexFile]:
-        """Every index file of this snapshot; none, with a finding, when the index manifest cannot be read."""
+    def _list_index_files(self) -> Sequence[PaimonIndexFile]:
+        """List every index file of this snapshot; none, with a finding, when the index manifest cannot be read."""
         path = self.context.layout.shared("manifest", self.index_manifest or "")
-        return IndexFiles(self._attempt(self.read_index_files, path, ()))
+        return self._attempt(self.read_index_files, path, ())
 
     def read_index_files(self) -> Sequence[PaimonIndexFile]:
         """Every index file of this snapshot. Raises `LakeError` when the index manifest cannot be read."""
         name, reader = self.index_manifest, self.vector_reader
         return () if name is None else read_index_files(self.context, name, reader.read_vector)
 
-    @property
-    def deletion_vectors(self) -> Mapping[str, DeleteMatch]:
-        """The vectors that the index manifest names, by the data file's name."""
-        return {name: found[-1] for name, found in self._deletes.items()}
-
-    @cached_property
-    def dangling_deletes(self) -> DanglingDeletes:
-        """Index files with deletion vectors for data files that are not live. Reads the manifests."""
+    def _find_dangling(self) -> DanglingDeletes:
+        """Find index files with deletion vectors for data files that are not live. Reads the manifests."""
         names = {path.rpartition("/")[2] for (path,) in self.files.pick("path")}
         found = find_dangling(self._deletes, names) if not self.is_incomplete else ()
         for dangling in found:
@@ -198,7 +193,7 @@ class PaimonSnapshot(KnownRows, TableObject, Snapshot):
             )
         return DanglingDeletes(found)
 
-    def count_live_rows(self, *, read: bool = True) -> LiveRows:
+    def _count_rows(self, read: bool) -> LiveRows:
         """Count the rows that a batch reader sees; None, with the reason, where keys must be merged to know.
 
         Vectors count as recorded; with `read=False` those without a recorded number of rows are not decoded.
@@ -209,6 +204,11 @@ class PaimonSnapshot(KnownRows, TableObject, Snapshot):
         count = partial(count_live_rows, report=self._note_unread, read=read)
         return count_rows(self.context, files, count)
 
+    @cached_property
+    def listed_live_rows(self) -> LiveRows:
+        """What the entries of the live files prove of their rows; no vector is decoded."""
+        return self.count_live_rows(read=False)
+
     def find_deletes(self, file: PaimonDataFile) -> tuple[DeleteMatch, ...]:
         """The deletion vectors of this snapshot for a data file, by its name."""
         return self._deletes.get(file.file_name, ())
@@ -217,25 +217,14 @@ class PaimonSnapshot(KnownRows, TableObject, Snapshot):
     def _deletes(self) -> Matches:
         return match_deletes(self.index_files, self._table.vector_reader)
 
-    @cached_property
-    def statistics(self) -> StatisticsFiles:
-        """The statistics that ANALYZE wrote, inherited by later snapshots; a missing file is a finding."""
+    def _list_statistics(self) -> tuple[StatisticsFile, ...]:
+        """List the statistics that ANALYZE wrote, inherited by later snapshots; a missing file is a finding."""
         name = self.document.statistics
         if name is None:
-            return StatisticsFiles()
+            return ()
         path = self.context.layout.shared("statistics", name)
         absent = StatisticsFile("table", path, name, None, _source=self.context.source())
-        return StatisticsFiles(
-            (self._attempt(lambda: read_statistics(self.context, path, name), path, absent),)
-        )
-
-    def compare_files(self, before: Snapshot) -> FileComparison:
-        """The files against an older state's: by the deltas between, or by the manifests that one of the two names alone."""
-        from lakelens.formats.paimon.changes import PaimonComparison
-
-        if isinstance(before, PaimonSnapshot) and before.table_location == self.table_location:
-            return PaimonComparison(before, self)
-        return WholeComparison(before.files, self.files, identify_copy)
+        return (self._attempt(lambda: read_statistics(self.context, path, name), path, absent),)
 
     def list_chain(self, older: PaimonSnapshot) -> tuple[PaimonSnapshot, ...]:
         """The commits after an older snapshot up to this one, as its branch has them; none where one of them is gone."""
@@ -249,11 +238,6 @@ class PaimonSnapshot(KnownRows, TableObject, Snapshot):
     def is_in_branch(self, other: PaimonSnapshot) -> bool:
         """Whether the branch of this snapshot has the other one, not another commit of its number."""
         return (known := self._table.find_by_id(other.id)) is not None and known.is_same(other)
-
-    @property
-    def partitioning(self) -> PartitionSpec:
-        """The partition columns of its schema."""
-        return self.schema.partitioning
 
     def see(self, found: PaimonDataFile) -> PaimonDataFile:
         """A file as this snapshot sees it: with its own deletion vectors."""
@@ -313,6 +297,26 @@ class PaimonSnapshot(KnownRows, TableObject, Snapshot):
             self.is_incomplete = True
             self.context.findings.add_error(error, path, (self.id,))
             return default
+
+    answers = SnapshotAnswers(
+        files=_open_files,
+        manifest_lists=_name_lists,
+        manifests=lambda self: self._list_manifests("base", "delta", "changelog"),
+        scan_files=lambda self: self._make_reader("base", "delta").plan(),
+        scan_entries=_scan_entries,
+        compare_files=_compare_files,
+        partitioning=lambda self: self.schema.partitioning,
+        index_files=_list_index_files,
+        statistics=_list_statistics,
+        figures=lambda self: Figures(rows=self.record_count, net_rows=self.delta_record_count),
+        vector_count=count_vectors,
+        newly_deleted=count_new,
+        recorded_live_rows=bound_rows,
+        stated_live_rows=state_rows,
+        count_live_rows=_count_rows,
+        deletion_vectors=lambda self: {name: matches[-1] for name, matches in self._deletes.items()},
+        dangling_deletes=_find_dangling,
+    )
 
 
 def _write_summary(raw: Mapping[str, Any]) -> Document:

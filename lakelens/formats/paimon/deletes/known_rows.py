@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lakelens.caching import cached_property
 from lakelens.errors import LakeError
 from lakelens.formats.paimon.manifests.index import DELETION_VECTORS
 from lakelens.io.ahead import is_larger
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from lakelens.formats.paimon.deletes.positions import VectorReader
     from lakelens.formats.paimon.manifests.index import PaimonIndexFile
     from lakelens.formats.paimon.snapshot import PaimonSnapshot
-    from lakelens.formats.paimon.table import PaimonTable
 
 MOST_BYTES = 1 << 20  # of an index manifest, or of all manifests, that are read to count
 _MOST_ENTRIES, _MOST_FILES = 500, 2_000  # of manifests that are read to count, and of those that were read
@@ -51,55 +49,26 @@ class KnownVector(NamedTuple):
 KnownVectors = Mapping[str, KnownVector]
 
 
-class KnownRows:
-    """The part of a snapshot that knows how many rows it has."""
-
-    _table: PaimonTable
-
-    @property
-    def vector_reader(self) -> VectorReader:
-        """Decodes vectors, and keeps what the index manifests said of them."""
-        return self._table.vector_reader
-
-    @property
-    def recorded_live_rows(self) -> LiveRows:
-        """See `Snapshot.recorded_live_rows`: by its totals, its options and its index manifest."""
-        return _bound_rows(cast("PaimonSnapshot", self))
-
-    @property
-    def stated_live_rows(self) -> LiveRows:
-        """See `Snapshot.stated_live_rows`: the recorded ones; of few files, what a few small manifests prove."""
-        snapshot = cast("PaimonSnapshot", self)
-        bounds = self.recorded_live_rows
-        # the newest one that can be read: what opens as the table's state is counted alike in whatever order one asks
-        newest = self._table.current
-        is_newest = newest is not None and newest.id == snapshot.id
-        if bounds.count is not None or not _is_small(snapshot, is_newest):
-            return bounds
-        counted = self._listed_live_rows
-        return bounds if snapshot.is_incomplete or counted.at_most is None else counted
-
-    @cached_property
-    def _listed_live_rows(self) -> LiveRows:
-        """What the entries of the live files prove; no vector is decoded."""
-        return cast("PaimonSnapshot", self).count_live_rows(read=False)
-
-    @property
-    def known_vector_count(self) -> int | None:
-        """How many deletion vectors its index manifest names; None where that was not read."""
-        marks = _read_marks(cast("PaimonSnapshot", self))
-        return None if marks is None else len(marks)
-
-    @property
-    def newly_deleted(self) -> Amount | None:
-        """The rows that vectors delete since its commit, by the index manifests of the two snapshots.
-
-        None where one of them is large or cannot be read, or where the snapshot before has expired.
-        """
-        return _count_new(cast("PaimonSnapshot", self))
+def state_rows(snapshot: PaimonSnapshot) -> LiveRows:
+    """State the live rows: the recorded ones; of few files, what a few small manifests prove."""
+    bounds = bound_rows(snapshot)
+    # the newest one that can be read: what opens as the table's state is counted alike in whatever order one asks
+    newest = snapshot._table.current
+    is_newest = newest is not None and newest.id == snapshot.id
+    if bounds.count is not None or not _is_small(snapshot, is_newest):
+        return bounds
+    counted = snapshot.listed_live_rows
+    return bounds if snapshot.is_incomplete or counted.at_most is None else counted
 
 
-def _bound_rows(snapshot: PaimonSnapshot) -> LiveRows:
+def count_vectors(snapshot: PaimonSnapshot) -> int | None:
+    """Count the deletion vectors that its index manifest names; None where that was not read."""
+    marks = _read_marks(snapshot)
+    return None if marks is None else len(marks)
+
+
+def bound_rows(snapshot: PaimonSnapshot) -> LiveRows:
+    """Bound the live rows by a snapshot's totals, its options and its index manifest."""
     rows, context = snapshot.record_count, snapshot.context
     if not rows:
         why = "the snapshot does not record its rows" if rows is None else "there are no rows"
@@ -141,7 +110,11 @@ def _is_small(snapshot: PaimonSnapshot, is_newest: bool) -> bool:
     return size is not None and entries is not None and size <= MOST_BYTES and entries <= _MOST_ENTRIES
 
 
-def _count_new(snapshot: PaimonSnapshot) -> Amount | None:
+def count_new(snapshot: PaimonSnapshot) -> Amount | None:
+    """Count the rows that vectors delete since the commit, by the index manifests of the two snapshots.
+
+    None where one of them is large or cannot be read, or where the snapshot before has expired.
+    """
     if not _may_have_vectors(snapshot):
         return NO_ROWS
     before = snapshot.parent if snapshot.is_kept() else None
@@ -186,7 +159,7 @@ def _read_marks(snapshot: PaimonSnapshot) -> KnownVectors | None:
     name = snapshot.index_manifest
     if name is None or not _may_have_vectors(snapshot):
         return {}
-    kept = snapshot.vector_reader.marks
+    kept: dict[str, Marks | None] = snapshot.vector_reader.marks
     snapshot.fetch_near()
     if name not in kept:
         kept[name] = _count_vectors(snapshot, snapshot.context.layout.shared("manifest", name))
