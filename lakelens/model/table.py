@@ -129,7 +129,7 @@ class TableSource:
     find_at: Callable[[datetime], Snapshot | None] | None = None
     #: an outline with that many of the newest; None where the list is short enough to read
     outline: Callable[[int], History | None] = know_none
-    #: reads together what an outline shows, at every call
+    #: reads together what an outline and a card show, where the store is far
     fetch_outline: Callable[[], None] = know_none
 
     #: every object below the table's directory with its role, listed at every call
@@ -138,7 +138,7 @@ class TableSource:
     scan_manifests: Callable[[Iterable[Any]], FileScan | None] = know_none
     #: how recorded locations were mapped so far, at every call
     relocation: Callable[[], Relocation] | None = None
-    #: what the table was opened as, see `Table.pointer_mark`
+    #: what the table was opened as, see `Table.find_newer`
     mark: Callable[[], tuple[str, Hashable]] | None = None
 
 
@@ -188,14 +188,6 @@ class Table(Reopened, Answers, Explainable, Displayable):
             return self._told.document
         return self.current.path if self.current is not None else None
 
-    @property
-    def pointer_mark(self) -> tuple[str, Hashable]:
-        """What the table was opened as: in words, and what differs as soon as a commit or an expiry was made since."""
-        if self._told.mark is not None:
-            return self._told.mark()
-        path = self.metadata_path or ""
-        return path.rpartition("/")[2] or "nothing", (path, self.snapshot_count)
-
     def find_newer(self) -> str | None:
         """Whether the table has gone on since it was opened, as a sentence; None where it has not, or where nobody can say.
 
@@ -210,7 +202,7 @@ class Table(Reopened, Answers, Explainable, Displayable):
             return None
         open_again, how = self.reopening
         try:
-            (now, mark), (then, known) = open_again(*how).pointer_mark, self.pointer_mark
+            (now, mark), (then, known) = open_again(*how)._mark_state(), self._mark_state()
         except LakeError:
             return None
         if mark == known:
@@ -221,6 +213,13 @@ class Table(Reopened, Answers, Explainable, Displayable):
             else f"{now} is not as it was opened"
         )
         return f"the table has gone on: {is_newer}; what is missing may have expired since: open it again"
+
+    def _mark_state(self) -> tuple[str, Hashable]:
+        """Say what the table was opened as: in words, and what differs as soon as a commit or an expiry was made since."""
+        if self._told.mark is not None:
+            return self._told.mark()
+        path = self.metadata_path or ""
+        return path.rpartition("/")[2] or "nothing", (path, self.snapshot_count)
 
     @cached_property
     def properties(self) -> Document:
@@ -288,10 +287,6 @@ class Table(Reopened, Answers, Explainable, Displayable):
             return self._told.find(number)
         return next((snapshot for snapshot in self.snapshots if snapshot.id == number), None)
 
-    def fetch_outline(self) -> None:
-        """Read what an outline shows, all together; nothing where the store answers without a network."""
-        self._told.fetch_outline()
-
     def outline_history(self, most: int = 5) -> History:
         """The history in outline: the number of snapshots, the first, and the newest in commit order.
 
@@ -304,6 +299,7 @@ class Table(Reopened, Answers, Explainable, Displayable):
         >>> history.count == len(table.snapshots), len(history.newest)
         (True, 2)
         """
+        self._told.fetch_outline()
         outline = None if "snapshots" in vars(self) else self._told.outline(most)
         if outline is not None:
             return outline

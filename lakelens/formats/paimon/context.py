@@ -31,6 +31,8 @@ from lakelens.model.storage import Relocation
 
 if TYPE_CHECKING:
     from lakelens.codecs.avro.records import AvroRecords
+    from lakelens.formats.paimon.deletes.positions import VectorReader
+    from lakelens.formats.paimon.manifests.manifest import KnownManifests
     from lakelens.model.bytes_view import BytesView
 
 # Paimon's own columns of a set of files, after the keys
@@ -85,6 +87,27 @@ class TableContext(Bound):
         if self.find_bytes is None:
             raise LakeError(f"no bytes belong to this {type(thing).__name__}", hint="open its table again")
         return self.find_bytes(thing, self, *needs)
+
+    @cached_property
+    def vector_reader(self) -> VectorReader:
+        """Decodes vectors, and keeps what the index manifests said of them."""
+        from lakelens.formats.paimon.deletes.positions import VectorReader
+
+        return VectorReader(self.access)
+
+    @cached_property
+    def known_manifests(self) -> KnownManifests:
+        """The manifests and lists that snapshots share."""
+        from lakelens.formats.paimon.manifests.manifest import KnownManifests
+
+        return KnownManifests(self)
+
+    @cached_property
+    def branch_names(self) -> tuple[str, ...]:
+        """The names of the branches, readable or not, `main` first."""
+        from lakelens.formats.paimon.refs import list_branches
+
+        return tuple(list_branches(self))
 
     def list_folder(self, folder: str) -> dict[str, ObjectInfo]:
         """The children of a folder by name; none, with a finding, of a far one that may be read and not listed."""

@@ -50,7 +50,7 @@ def _fetch_states(table: PaimonTable) -> None:
         documents = [layout.document("snapshot", number) for number in ids[-NEWEST:]]
         fetch(store, listings=folders, documents=documents)
     newest = [peek(store, layout.document("snapshot", number)) for number in ids[-NEWEST:]]
-    others = [TableLayout(layout.root, name) for name in table.branch_names if name != table.branch_name]
+    others = [TableLayout(layout.root, name) for name in context.branch_names if name != table.branch_name]
     indexes = list_named(layout, newest, "indexManifest")
     store.expect(_list_sizes(layout, newest))
     fetch(
@@ -84,7 +84,9 @@ def fetch_near(
         return
     near = [one.raw for one in history if abs(one.id - number) <= SHORT_HISTORY]
     both = [one.raw for one in compared]
-    asked = snapshot.vector_reader.asked  # what is not there, or large, is not asked for again and again
+    asked = (
+        snapshot.context.vector_reader.asked
+    )  # what is not there, or large, is not asked for again and again
     wanted = [
         *list_named(layout, near, _LISTS[1]),
         *list_named(layout, both, *_LISTS[:2]),

@@ -41,7 +41,6 @@ from lakelens.model.manifest import Entry, ManifestLists
 from lakelens.model.snapshot import Snapshot, SnapshotAnswers
 
 if TYPE_CHECKING:
-    from lakelens.formats.paimon.deletes.positions import VectorReader
     from lakelens.formats.paimon.listed_files import ListedFiles
     from lakelens.formats.paimon.scan.plan import PaimonScan
     from lakelens.formats.paimon.table import PaimonTable
@@ -119,15 +118,10 @@ class PaimonSnapshot(TableObject, Snapshot):
         if self.context.store.is_far:
             fetch_near(self, self._table.__dict__.get("snapshots", ()), compared)
 
-    @property
-    def vector_reader(self) -> VectorReader:
-        """Decodes vectors, and keeps what the index manifests said of them."""
-        return self._table.vector_reader
-
     def _name_lists(self) -> ManifestLists[PaimonManifestList]:
         """Name the lists: base (everything before the commit), delta (its changes), changelog (when it made one)."""
         self.fetch_near()
-        document, known = self.document, self._table.known_manifests
+        document, known = self.document, self.context.known_manifests
         named = (
             ("base", document.base_manifest_list, document.base_manifest_list_size),
             ("delta", document.delta_manifest_list, document.delta_manifest_list_size),
@@ -180,7 +174,7 @@ class PaimonSnapshot(TableObject, Snapshot):
 
     def read_index_files(self) -> Sequence[PaimonIndexFile]:
         """Every index file of this snapshot. Raises `LakeError` when the index manifest cannot be read."""
-        name, reader = self.index_manifest, self.vector_reader
+        name, reader = self.index_manifest, self.context.vector_reader
         return () if name is None else read_index_files(self.context, name, reader.read_vector)
 
     def _find_dangling(self) -> DanglingDeletes:
@@ -215,7 +209,7 @@ class PaimonSnapshot(TableObject, Snapshot):
 
     @cached_property
     def _deletes(self) -> Matches:
-        return match_deletes(self.index_files, self._table.vector_reader)
+        return match_deletes(self.index_files, self.context.vector_reader)
 
     def _list_statistics(self) -> tuple[StatisticsFile, ...]:
         """List the statistics that ANALYZE wrote, inherited by later snapshots; a missing file is a finding."""

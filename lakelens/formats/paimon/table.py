@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any
 from lakelens.caching import cached_property
 from lakelens.formats.paimon import FORMAT
 from lakelens.formats.paimon.context import TableContext, TableObject
-from lakelens.formats.paimon.deletes.positions import VectorReader
 from lakelens.formats.paimon.discovery import SnapshotPointer, find_latest
-from lakelens.formats.paimon.manifests.manifest import KnownManifests
 from lakelens.formats.paimon.metadata.layout import MAIN, describe_buckets, list_numbers
 from lakelens.formats.paimon.metadata.schemas import PaimonSchema
 from lakelens.formats.paimon.reading import SHORT_HISTORY, fetch_outline
@@ -20,7 +18,6 @@ from lakelens.formats.paimon.refs import (
     Pointers,
     enter_branch,
     find_pointer,
-    list_branches,
     list_tag_names,
     make_branch,
     make_tag,
@@ -62,8 +59,6 @@ class PaimonTable(TableObject, Table):
         self.context = context
         if pointer is not None:
             self.pointer = pointer
-        self.known_manifests = KnownManifests(context)
-        self.vector_reader = VectorReader(context.access)
         self._snapshots: dict[int, PaimonSnapshot | None] = {}
         self._is_outlined = False
         self._branches: dict[str, PaimonTable] = {}
@@ -173,14 +168,9 @@ class PaimonTable(TableObject, Table):
         """The names of the tags, readable or not."""
         return list_tag_names(self.context)
 
-    @cached_property
-    def branch_names(self) -> tuple[str, ...]:
-        """The names of the branches, readable or not, `main` first."""
-        return tuple(list_branches(self.context))
-
     def _list_refs(self) -> Iterable[Ref]:
         """List `main`, the other branches, and the opened branch's tags."""
-        branches = [make_branch(self, name) for name in self.branch_names]
+        branches = [make_branch(self, name) for name in self.context.branch_names]
         return [*branches, *(make_tag(name, snapshot) for name, snapshot in self.tags.items())]
 
     def _list_snapshots(self) -> Iterable[Snapshot]:

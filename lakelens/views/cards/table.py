@@ -52,7 +52,7 @@ _MOST_SQL, _MOST_QUERIES = 4_000, 8  # characters of a query, versions whose que
 @describe.register
 def card_of_table(table: Table, detail: int = 1) -> Card:
     """What it is, where, why lakelens thinks so, and its state."""
-    table.fetch_outline()
+    table.outline_history()  # first: what the card shows is then read together
     folds = [
         Fold(
             f"Why {wording.clean(table.traits.title)}",
