@@ -95,20 +95,29 @@ class FieldSummaries(Items[FieldSummary]):
     facts = FIELD_SUMMARY
 
 
+def _describe_no_columns(manifest: Manifest) -> FileColumns:
+    from lakelens.model.fileset import FileColumns
+
+    return FileColumns()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManifestAnswers:
-    """How a format decodes the entries of one of its manifests: functions of the manifest, which raise `LakeError`."""
+    """How a format decodes the entries of one of its manifests: functions of the manifest, which raise `LakeError`.
+
+    All but the first are left out where entries are few enough to decode all of them whenever one is asked for.
+    """
 
     #: all of them, in file order, for those that are kept
     entries: Callable[[Any], Iterator[Entry]]
     #: the same for those that are looked at once: each is decoded when it is asked for
-    stream: Callable[[Any], Iterator[Entry]]
+    stream: Callable[[Any], Iterator[Entry]] = lambda manifest: iter(manifest.entries)
     #: one of them, decoded alone; raises IndexError where there is none
-    entry: Callable[[Any, int], Entry]
+    entry: Callable[[Any, int], Entry] = lambda manifest, position: manifest.entries[position]
     #: how many the file holds, whatever its list counts
-    count: Callable[[Any], int]
+    count: Callable[[Any], int] = lambda manifest: len(manifest.entries)
     #: which columns their files have as a table
-    columns: Callable[[Any], FileColumns]
+    columns: Callable[[Any], FileColumns] = _describe_no_columns
 
 
 class Manifest(Explainable, Displayable):

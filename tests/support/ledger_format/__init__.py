@@ -13,7 +13,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -29,9 +29,9 @@ from lakelens.model.collections import Document
 from lakelens.model.datafile import DataFile, FileAnswers
 from lakelens.model.facts.traits import Figures, Traits
 from lakelens.model.fileset import FileColumns, FileSet
-from lakelens.model.manifest import Entry, Manifest, ManifestList, ManifestLists
+from lakelens.model.manifest import Entry, Manifest, ManifestAnswers, ManifestList, ManifestLists
 from lakelens.model.schema import DataType, Field, PartitionField, PartitionSpec, Schema
-from lakelens.model.snapshot import Ref, Snapshot
+from lakelens.model.snapshot import Ref, Snapshot, SnapshotAnswers
 from lakelens.model.stats import Partition
 from lakelens.model.storage import Evidence, StoredFile
 from lakelens.model.table import Table, TableSource
@@ -77,9 +77,32 @@ ANSWERS = FileAnswers(
 )
 
 
+def read_page(page: Page) -> Iterator[Entry]:
+    """Read an entry of each line."""
+    text = page._ledger.access.store.read(page.path).decode("utf-8", "replace")
+    head, _, rest = text.partition("\n")
+    if head != COLUMNS or not rest.endswith("\n"):
+        raise Corrupt("not a whole page", path=page.path, expected=COLUMNS, seen=head[:80])
+    for line in csv.DictReader(io.StringIO(text)):
+        if line["mark"] not in ("+", "-"):
+            raise Corrupt("no mark", path=page.path, expected="+ or -", seen=line["mark"])
+        try:
+            file = LedgerFile(page._ledger, line, page.path, page.added_snapshot_id or 0)
+        except (TypeError, ValueError) as error:
+            raise Corrupt("a line is damaged", path=page.path, seen=error) from error
+        status = "ADDED" if line["mark"] == "+" else "DELETED"
+        yield Entry(status, page.added_snapshot_id, None, file, raw=line)
+
+
 class Page(Manifest):
     """One page."""
 
+    answers = ManifestAnswers(entries=read_page, columns=lambda page: page._ledger.describe_columns())
+    late = {  # noqa: RUF012
+        "header": lambda page: Document(
+            {"format": "csv", "schema": COLUMNS.split(","), "codec": None, "metadata": {}}, "header"
+        )
+    }
     spec_id = 0
 
     def __init__(self, ledger: Ledger, name: str, number: int) -> None:
@@ -89,30 +112,6 @@ class Page(Manifest):
         self.size_bytes = ledger.access.store.info(self.path).size
         self.added_snapshot_id = number
         self.raw = {"name": name}
-
-    @cached_property
-    def entries(self) -> Sequence[Entry]:
-        """One for each line."""
-        text = self._ledger.access.store.read(self.path).decode("utf-8", "replace")
-        head, _, rest = text.partition("\n")
-        if head != COLUMNS or not rest.endswith("\n"):
-            raise Corrupt("not a whole page", path=self.path, expected=COLUMNS, seen=head[:80])
-        found = []
-        for line in csv.DictReader(io.StringIO(text)):
-            if line["mark"] not in ("+", "-"):
-                raise Corrupt("no mark", path=self.path, expected="+ or -", seen=line["mark"])
-            try:
-                file = LedgerFile(self._ledger, line, self.path, self.added_snapshot_id or 0)
-            except (TypeError, ValueError) as error:
-                raise Corrupt("a line is damaged", path=self.path, seen=error) from error
-            status = "ADDED" if line["mark"] == "+" else "DELETED"
-            found.append(Entry(status, self.added_snapshot_id, None, file, raw=line))
-        return found
-
-    @property
-    def header(self) -> Mapping[str, Any]:
-        """The names of the columns."""
-        return {"format": "csv", "schema": list(self.entries[0].raw), "codec": None, "metadata": {}}
 
     def bytes_view(self) -> BytesView:
         """The page as text."""
@@ -125,25 +124,29 @@ class PageList(ManifestList):
     """The pages that a snapshot names."""
 
     role = "all"
+    late = {  # noqa: RUF012
+        "_read_manifests": lambda listed: (listed._snapshot.pages, None),
+        "header": lambda listed: Document(
+            {"format": "json", "schema": None, "codec": None, "metadata": {}}, "header"
+        ),
+    }
 
     def __init__(self, snapshot: LedgerSnapshot) -> None:
         self._snapshot = snapshot
         self.path = self.recorded_path = snapshot.path
         self.size_bytes = None
 
-    @property
-    def manifests(self) -> Sequence[Manifest]:
-        """Every page, in order."""
-        return self._snapshot.pages
-
-    @property
-    def header(self) -> Mapping[str, Any]:
-        """A JSON document has none."""
-        return {"format": "json", "schema": None, "codec": None, "metadata": {}}
-
 
 class LedgerSnapshot(Snapshot):
     """One numbered document."""
+
+    answers = SnapshotAnswers(
+        files=lambda snapshot: FileSet(snapshot._fold, snapshot._ledger.describe_columns),
+        manifest_lists=lambda snapshot: ManifestLists((PageList(snapshot),)),
+        figures=lambda snapshot: Figures(
+            rows=snapshot.raw["rows"], added_files=snapshot.raw["new"], files=snapshot.raw["files"]
+        ),
+    )
 
     def __init__(self, ledger: Ledger, path: str, raw: dict[str, Any]) -> None:
         self._ledger, self._table, self.path, self.raw = ledger, ledger.table, path, raw
@@ -154,7 +157,6 @@ class LedgerSnapshot(Snapshot):
         self.record_count = raw["rows"]
         self.summary = {"scribe": raw["scribe"]}
         self.schema_id = self.id
-        self.figures = Figures(rows=raw["rows"], added_files=raw["new"], files=raw["files"])
         fields = enumerate(raw["columns"].items(), 1)
         self.schema = Schema(self.id, tuple(Field(n, name, KINDS[kind]) for n, (name, kind) in fields))
 
@@ -162,16 +164,6 @@ class LedgerSnapshot(Snapshot):
     def pages(self) -> tuple[Page, ...]:
         """Its pages, each with the number of the snapshot that wrote it."""
         return tuple(Page(self._ledger, name, number) for name, number in self.raw["pages"].items())
-
-    @property
-    def manifest_lists(self) -> ManifestLists[PageList]:
-        """The document itself."""
-        return ManifestLists((PageList(self),))
-
-    @cached_property
-    def files(self) -> FileSet:
-        """What was added and not removed."""
-        return FileSet(self._fold, self._ledger.describe_columns)
 
     def _fold(self) -> list[DataFile]:
         live: dict[str, DataFile] = {}
