@@ -16,6 +16,7 @@ from lakelens.model.scan.arrow_files import pick
 
 if TYPE_CHECKING:
     from lakelens.model.scan.file_rows import FileRows
+    from lakelens.model.snapshot import Snapshot
 
 # kept manifests are read where they are this few, with this few entries; of more, what is recorded of them is counted
 FEW_MANIFESTS = 8
@@ -175,3 +176,18 @@ class IndexChanges(Displayable):
 
     def __repr__(self) -> str:
         return f"<IndexChanges +{len(self.added)} -{len(self.removed)} index files>"
+
+
+def compare_all(before: Snapshot, after: Snapshot) -> FileComparison:
+    """Compare all files of two states by their identity."""
+    return WholeComparison(before.files, after.files)
+
+
+def compare_index_files(before: Snapshot | None, after: Snapshot, files: FileComparison) -> IndexChanges:
+    """Compare the index files of two states (None: nothing) by their recorded paths."""
+    old = {file.recorded_path: file for file in before.index_files} if before is not None else {}
+    new = {file.recorded_path: file for file in after.index_files}
+    return IndexChanges(
+        tuple(file for name, file in new.items() if name not in old),
+        tuple(file for name, file in old.items() if name not in new),
+    )

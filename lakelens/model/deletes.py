@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from lakelens.model.bytes_view import BytesView
     from lakelens.model.datafile import DataFile, IndexFile
     from lakelens.model.life.positions import Positions
+    from lakelens.model.snapshot import Snapshot
 
 DeleteKind = Literal["position_deletes", "equality_deletes", "deletion_vector"]
 Rows = Sequence[tuple[Any, ...]]
@@ -250,6 +251,16 @@ def find_cheap_positions(file: DataFile) -> Positions | None:
     """
     is_cheap = all("positions" in vars(match) or match.is_cheap() for match in file.deletes)
     return file.deleted_positions if is_cheap else None
+
+
+def state_live_rows(snapshot: Snapshot) -> LiveRows:
+    """Bound the live rows of a snapshot by its own totals alone."""
+    return bound_live_rows(snapshot.figures)
+
+
+def count_live_rows_of(snapshot: Snapshot, read: bool) -> LiveRows:
+    """Count the live rows of a snapshot file by file."""
+    return count_live_rows(snapshot.files, snapshot._note_unread, read=read)
 
 
 def count_without_summary(figures: Figures) -> LiveRows:

@@ -30,6 +30,19 @@ def load_named(path: str) -> Any:
     return getattr(import_module(module), name)
 
 
+def later(path: str) -> Callable[..., Any]:
+    """Make the function that is written as `module:name`, and is loaded when it is first called: a record can name it.
+
+    >>> later("lakelens.errors:say_value")("orders")
+    "'orders'"
+    """
+
+    def call(*arguments: Any, **options: Any) -> Any:
+        return load_named(path)(*arguments, **options)
+
+    return call
+
+
 class Parts:
     """The parts that a format has: `parts` maps an answer to `module:name`, `lacks` one to why it cannot have that part.
 

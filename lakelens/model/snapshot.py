@@ -13,6 +13,7 @@ from lakelens.errors import LakeError, Missing, UnknownName, list_nearest
 from lakelens.model.bytes_view import Explainable, FoundAgain, Source
 from lakelens.model.collections import Items, NamedItems, know_none, show_stored, stored
 from lakelens.model.datafile import IndexFiles, StatisticsFiles
+from lakelens.model.driver import later
 from lakelens.model.facts.facts import REF, SNAPSHOT, Fact
 from lakelens.model.facts.traits import UNKNOWN, Amount, Figures, Vocabulary
 from lakelens.model.fileset import FileSet
@@ -105,42 +106,6 @@ def _walk_lists(snapshot: Snapshot) -> Iterator[Any]:
             snapshot._note(error, manifest_list.path or "")
 
 
-def _state_live_rows(snapshot: Snapshot) -> LiveRows:
-    from lakelens.model.deletes import bound_live_rows
-
-    return bound_live_rows(snapshot.figures)
-
-
-def _compare_all(before: Snapshot, after: Snapshot) -> FileComparison:
-    from lakelens.model.comparison import WholeComparison
-
-    return WholeComparison(before.files, after.files)
-
-
-def _compare_index_files(before: Snapshot | None, after: Snapshot, files: FileComparison) -> IndexChanges:
-    """Compare by recorded paths."""
-    from lakelens.model.comparison import IndexChanges
-
-    old = {file.recorded_path: file for file in before.index_files} if before is not None else {}
-    new = {file.recorded_path: file for file in after.index_files}
-    return IndexChanges(
-        tuple(file for name, file in new.items() if name not in old),
-        tuple(file for name, file in old.items() if name not in new),
-    )
-
-
-def _count_in_files(snapshot: Snapshot, read: bool) -> LiveRows:
-    from lakelens.model.deletes import count_live_rows
-
-    return count_live_rows(snapshot.files, snapshot._note_unread, read=read)
-
-
-def _find_no_dangling(snapshot: Snapshot) -> DanglingDeletes:
-    from lakelens.model.deletes import DanglingDeletes
-
-    return DanglingDeletes()
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotAnswers:
     """How a format finds what one of its snapshots names: functions of the snapshot, called when an attribute is asked for.
@@ -158,8 +123,10 @@ class SnapshotAnswers:
     scan_files: Callable[[Any], FileScan | None] = know_none
     scan_entries: Callable[[Any], FileScan | None] = know_none
     #: the files, and the index files, compared with an older state's: the older one first
-    compare_files: Callable[[Any, Any], FileComparison] = _compare_all
-    compare_index_files: Callable[[Any, Any, FileComparison], IndexChanges] = _compare_index_files
+    compare_files: Callable[[Any, Any], FileComparison] = later("lakelens.model.comparison:compare_all")
+    compare_index_files: Callable[[Any, Any, FileComparison], IndexChanges] = later(
+        "lakelens.model.comparison:compare_index_files"
+    )
     partitioning: Callable[[Any], PartitionSpec | None] = lambda snapshot: snapshot._table.partitioning
     #: the table's document of the snapshot with its path
     document: Callable[[Any], tuple[str, Any] | None] = know_none
@@ -174,11 +141,11 @@ class SnapshotAnswers:
     newly_deleted: Callable[[Any], Amount | None] = lambda snapshot: snapshot.figures.deleted
     #: the bounds that are known without any manifest; None: the stated ones, corrected by what was read
     recorded_live_rows: Callable[[Any], LiveRows] | None = None
-    stated_live_rows: Callable[[Any], LiveRows] = _state_live_rows
+    stated_live_rows: Callable[[Any], LiveRows] = later("lakelens.model.deletes:state_live_rows")
     #: counts them; whether delete files are decoded comes second
-    count_live_rows: Callable[[Any, bool], LiveRows] = _count_in_files
+    count_live_rows: Callable[[Any, bool], LiveRows] = later("lakelens.model.deletes:count_live_rows_of")
     deletion_vectors: Callable[[Any], Mapping[str, DeleteMatch]] = lambda snapshot: {}
-    dangling_deletes: Callable[[Any], DanglingDeletes] = _find_no_dangling
+    dangling_deletes: Callable[[Any], Iterable[Any]] = lambda snapshot: ()
 
 
 class Snapshot(FoundAgain, Explainable, Displayable):
@@ -419,7 +386,9 @@ class Snapshot(FoundAgain, Explainable, Displayable):
     @cached_property
     def dangling_deletes(self) -> DanglingDeletes:
         """Delete files and vectors that delete nothing, or name files that are not live, each with the reason."""
-        return self.answers.dangling_deletes(self)
+        from lakelens.model.deletes import DanglingDeletes
+
+        return DanglingDeletes(self.answers.dangling_deletes(self))
 
     def _note_unread(self, error: LakeError, file: DataFile) -> None:
         """Keep as a finding that the deletes of a file cannot be read."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lakelens.caching import cached_property
@@ -29,7 +30,7 @@ from lakelens.model.comparison import (
     WholeComparison,
     identify_copy,
 )
-from lakelens.model.datafile import IndexFile, StatisticsFile
+from lakelens.model.driver import later
 from lakelens.model.facts.traits import Figures, parse_figure
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.manifest import ManifestLists
@@ -39,12 +40,12 @@ from lakelens.model.snapshot import Snapshot, SnapshotAnswers
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.deletes.matching import DeleteIndex
     from lakelens.formats.iceberg.deletes.positions import DeleteReader
-    from lakelens.formats.iceberg.live_files import LiveFiles
     from lakelens.formats.iceberg.scan.plan import IcebergScan
     from lakelens.formats.iceberg.table import IcebergTable
     from lakelens.model.comparison import IndexChanges
-    from lakelens.model.deletes import DanglingDeletes, DeleteMatch, LiveRows
+    from lakelens.model.deletes import DeleteMatch, LiveRows
 
+_READER = later("lakelens.formats.iceberg.live_files:LiveFiles")
 _NOTES = {
     "source-snapshot-id": "cherry-picked from",
     "wap.id": "staged as",
@@ -67,20 +68,6 @@ class SnapshotReaders:
         from lakelens.formats.iceberg.deletes.positions import DeleteReader
 
         return DeleteReader(self.context)
-
-
-def _list_index_files(snapshot: IcebergSnapshot) -> Iterable[IndexFile]:
-    """List the Puffin files: the statistics of a snapshot and the files of its deletion vectors."""
-    from lakelens.formats.iceberg.deletes.puffins import list_index_files
-
-    return list_index_files(snapshot.delete_reader, snapshot)
-
-
-def _list_statistics(snapshot: IcebergSnapshot) -> Iterable[StatisticsFile]:
-    """List the table and partition statistics that the document records for a snapshot."""
-    from lakelens.formats.iceberg.deletes.puffins import list_statistics
-
-    return list_statistics(snapshot.context, snapshot.id)
 
 
 def _compare_files(before: Snapshot, after: IcebergSnapshot) -> FileComparison:
@@ -185,7 +172,7 @@ class IcebergSnapshot(TableObject, Snapshot):
     def _open_files(self) -> FileSet:
         """Open the live data files, delete files and deletion vectors."""
         return FileSet(
-            self._load_files, self._describe_columns, lambda: self._make_reader(self.manifests, is_all=True)
+            self._load_files, self._describe_columns, lambda: _READER(self, self.manifests, is_all=True)
         )
 
     def _open_some(self, manifests: Sequence[IcebergManifest]) -> FileSet:
@@ -193,13 +180,8 @@ class IcebergSnapshot(TableObject, Snapshot):
         return FileSet(
             lambda: self.list_live(manifests),
             self.describe_known_columns,
-            lambda: self._make_reader(manifests),
+            partial(_READER, self, manifests),
         )
-
-    def _make_reader(self, manifests: Sequence[IcebergManifest], *, is_all: bool = False) -> LiveFiles:
-        from lakelens.formats.iceberg.live_files import LiveFiles
-
-        return LiveFiles(self, manifests, is_all=is_all)
 
     def plan_scan(self, manifests: Sequence[IcebergManifest]) -> IcebergScan:
         """A plan to read the files of some of its manifests by column."""
@@ -241,20 +223,19 @@ class IcebergSnapshot(TableObject, Snapshot):
             rows for content, rows in self.files.pick("content", "record_count") if content == "data"
         )
 
-    def _find_dangling(self) -> DanglingDeletes:
+    def _find_dangling(self) -> Iterable[Any]:
         """Find delete files and vectors that reach no live data file, or name files that are not live, with the reason.
 
         Reads the manifests, and those position delete files whose data files the metadata does not name. None where a
         manifest cannot be read: the files that a delete is for may be its.
         """
         from lakelens.formats.iceberg.deletes.dangling import find_dangling
-        from lakelens.model.deletes import DanglingDeletes
 
         files: Any = self.files
         len(files)
         if self._is_incomplete():
-            return DanglingDeletes(())
-        return DanglingDeletes(find_dangling(self.delete_index, files, read=True))
+            return ()
+        return find_dangling(self.delete_index, files, read=True)
 
     def _is_incomplete(self) -> bool:
         """Whether a list or a manifest of it could not be read, as far as its files were; one may be read elsewhere."""
@@ -349,8 +330,8 @@ class IcebergSnapshot(TableObject, Snapshot):
         compare_index_files=_compare_index_files,
         partitioning=_find_partitioning,
         document=lambda self: self._readers.documents.find(self.id, self._wire.timestamp_ms),
-        index_files=_list_index_files,
-        statistics=_list_statistics,
+        index_files=later("lakelens.formats.iceberg.deletes.puffins:list_index_files"),
+        statistics=later("lakelens.formats.iceberg.deletes.puffins:list_statistics"),
         figures=lambda self: read_figures(self.summary),
         known_figures=_find_figures,
         stated_live_rows=_state_live_rows,

@@ -25,6 +25,7 @@ from lakelens.formats.iceberg.metadata.wire import to_time
 from lakelens.formats.iceberg.snapshot import IcebergSnapshot, SnapshotReaders
 from lakelens.io.relocation import split_location
 from lakelens.model.collections import Document, Items
+from lakelens.model.driver import later
 from lakelens.model.facts.traits import Traits
 from lakelens.model.schema import PartitionSpec, SortOrder
 from lakelens.model.snapshot import LogEntry, Ref, Snapshot, SnapshotLog
@@ -36,9 +37,9 @@ from lakelens.model.table import Table, TableSource
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.scan.plan import IcebergScan
-    from lakelens.model.storage import StoredFile
 
 _MAIN = "main"
+_LIST_OBJECTS = later("lakelens.formats.iceberg.listing:list_stored_files")
 T = TypeVar("T")
 
 
@@ -53,7 +54,6 @@ class IcebergTable(TableObject, Table):
         self, context: TableContext, layout: TableLayout, evidence: Evidence, request: OpenRequest
     ) -> None:
         self._context = context
-        self._layout = layout
         self._readers = SnapshotReaders(context)
         self.branch = request.branch
         typed = context.typed
@@ -87,7 +87,7 @@ class IcebergTable(TableObject, Table):
                 snapshot_log=self._make_log,
                 find=self._find,
                 find_at=self._find_at,
-                list_files=self._list_objects,
+                list_files=lambda: _LIST_OBJECTS(self, self._readers, layout),
                 scan_manifests=self.plan_scan,
                 relocation=lambda: context.access.describe_relocation(typed.location),
             )
@@ -179,11 +179,6 @@ class IcebergTable(TableObject, Table):
             )
 
         return SnapshotLog(range(len(log)), describe)
-
-    def _list_objects(self) -> Iterator[StoredFile]:
-        from lakelens.formats.iceberg.listing import list_stored_files
-
-        return list_stored_files(self, self._readers, self._layout)
 
     def plan_scan(self, manifests: Iterable[Any]) -> IcebergScan:
         """Plan to read every entry of some of its manifests."""

@@ -33,7 +33,8 @@ from lakelens.io.ahead import fetch, fetch_along
 from lakelens.model.collections import Document
 from lakelens.model.comparison import FileComparison, WholeComparison, identify_copy
 from lakelens.model.datafile import DataFile, StatisticsFile
-from lakelens.model.deletes import DanglingDeletes, DeleteMatch, LiveRows, count_live_rows
+from lakelens.model.deletes import DeleteMatch, LiveRows, count_live_rows
+from lakelens.model.driver import later
 from lakelens.model.facts.traits import Figures
 from lakelens.model.fileset import FileSet
 from lakelens.model.finding import Severity
@@ -42,10 +43,10 @@ from lakelens.model.snapshot import Snapshot, SnapshotAnswers
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.listed_files import ListedFiles
-    from lakelens.formats.paimon.scan.plan import PaimonScan
     from lakelens.formats.paimon.table import PaimonTable
     from lakelens.model.bytes_view import BytesView
 
+_PLAN = later("lakelens.formats.paimon.listed_files:plan_manifests")
 T = TypeVar("T")
 L = TypeVar("L", PaimonManifestList, PaimonManifest)
 
@@ -156,12 +157,6 @@ class PaimonSnapshot(TableObject, Snapshot):
             lambda: self._make_reader(role, kept=kept),
         )
 
-    def _scan_entries(self) -> PaimonScan:
-        """Plan to read every entry of the manifests of base, delta and changelog, DELETE entries included."""
-        from lakelens.formats.paimon.listed_files import plan_manifests
-
-        return plan_manifests(self, list(self._list_manifests("base", "delta", "changelog")))
-
     def _make_reader(self, *roles: str, kept: str = "live") -> ListedFiles:
         from lakelens.formats.paimon.listed_files import ListedFiles
 
@@ -177,7 +172,7 @@ class PaimonSnapshot(TableObject, Snapshot):
         name, reader = self.index_manifest, self.context.vector_reader
         return () if name is None else read_index_files(self.context, name, reader.read_vector)
 
-    def _find_dangling(self) -> DanglingDeletes:
+    def _find_dangling(self) -> Sequence[Any]:
         """Find index files with deletion vectors for data files that are not live. Reads the manifests."""
         names = {path.rpartition("/")[2] for (path,) in self.files.pick("path")}
         found = find_dangling(self._deletes, names) if not self.is_incomplete else ()
@@ -185,7 +180,7 @@ class PaimonSnapshot(TableObject, Snapshot):
             self.context.findings.add(
                 "warning", "dangling-deletes", dangling.file.path, dangling.reason, (self.id,)
             )
-        return DanglingDeletes(found)
+        return found
 
     def _count_rows(self, read: bool) -> LiveRows:
         """Count the rows that a batch reader sees; None, with the reason, where keys must be merged to know.
@@ -297,7 +292,7 @@ class PaimonSnapshot(TableObject, Snapshot):
         manifest_lists=_name_lists,
         manifests=lambda self: self._list_manifests("base", "delta", "changelog"),
         scan_files=lambda self: self._make_reader("base", "delta").plan(),
-        scan_entries=_scan_entries,
+        scan_entries=lambda self: _PLAN(self, self.manifests),
         compare_files=_compare_files,
         partitioning=lambda self: self.schema.partitioning,
         index_files=_list_index_files,

@@ -27,15 +27,17 @@ from lakelens.formats.paimon.refs import (
 )
 from lakelens.formats.paimon.snapshot import PaimonSnapshot, read_snapshot
 from lakelens.model.collections import Document
+from lakelens.model.driver import later
 from lakelens.model.facts.traits import Traits
 from lakelens.model.snapshot import History, Ref, Snapshot, Snapshots
-from lakelens.model.storage import Evidence, StoredFile
+from lakelens.model.storage import Evidence
 from lakelens.model.table import Table, TableSource
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.scan.plan import PaimonScan
 
 _MOST_ANCESTORS = 200  # that are followed: each is a document of its own
+_LIST_OBJECTS = later("lakelens.formats.paimon.roles:list_stored_files")
 
 
 class PaimonTable(TableObject, Table):
@@ -96,7 +98,7 @@ class PaimonTable(TableObject, Table):
                 follow=self._follow_ref,
                 outline=self._outline_history,
                 fetch_outline=self._fetch_outline,
-                list_files=self._list_objects,
+                list_files=lambda: _LIST_OBJECTS(self),
                 scan_manifests=self.plan_scan,
                 # only external paths are recorded as absolute locations; all else is found from partition and bucket
                 relocation=lambda: context.describe_relocation(context.options.get("path")),
@@ -278,11 +280,6 @@ class PaimonTable(TableObject, Table):
     @cached_property
     def _numbers(self) -> frozenset[int]:
         return frozenset((*self.pointer.ids, *self.pointer.stray))
-
-    def _list_objects(self) -> Iterator[StoredFile]:
-        from lakelens.formats.paimon.roles import list_stored_files
-
-        return list_stored_files(self)
 
     def plan_scan(self, manifests: Iterable[Any]) -> PaimonScan:
         """Plan to read every entry of some of its manifests."""

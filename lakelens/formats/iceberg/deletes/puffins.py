@@ -96,9 +96,10 @@ class LazyBlobs(tuple[Blob, ...]):
         return tuple, (self._blobs,)  # elsewhere they cannot be read: they are read now
 
 
-def list_index_files(reader: DeleteReader, snapshot: IcebergSnapshot) -> tuple[IndexFile, ...]:
-    """The Puffin files of a snapshot: table statistics, then the files of its deletion vectors."""
+def list_index_files(snapshot: IcebergSnapshot) -> tuple[IndexFile, ...]:
+    """List the Puffin files of a snapshot: table statistics, then the files of its deletion vectors."""
     # vectors are entries of delete manifests: without one no manifest is read
+    reader = snapshot.delete_reader
     files = snapshot.files if any(one.content == "deletes" for one in snapshot.manifests) else ()
     return (*list_sketch_files(reader.context, snapshot.id), *list_vector_files(reader, files))
 
@@ -158,11 +159,11 @@ def list_vector_files(reader: DeleteReader, files: Iterable[DataFile]) -> tuple[
     )
 
 
-def list_statistics(context: TableContext, snapshot_id: int) -> tuple[StatisticsFile, ...]:
-    """The statistics files that the document records for a snapshot. Gone ones become findings."""
-    found = []
+def list_statistics(snapshot: IcebergSnapshot) -> tuple[StatisticsFile, ...]:
+    """List the statistics files that the document records for a snapshot. Gone ones become findings."""
+    context, found = snapshot.context, []
     for kind, key in (("table", "statistics"), ("partition", "partition-statistics")):
-        for wire, raw in context.document.list_statistics(key, snapshot_id):
+        for wire, raw in context.document.list_statistics(key, snapshot.id):
             _note_gone(context, kind, wire)
             found.append(_describe_statistics(context, kind, wire, raw))
     return tuple(found)
