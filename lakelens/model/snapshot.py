@@ -133,7 +133,7 @@ class SnapshotAnswers:
     index_files: Callable[[Any], Iterable[Any]] = lambda snapshot: ()
     statistics: Callable[[Any], Iterable[Any]] = lambda snapshot: ()
 
-    # What it says of its rows, from the cheapest to the dearest:
+    # What it says of its rows, the cheapest first:
     figures: Callable[[Any], Figures] = lambda snapshot: Figures(rows=snapshot.record_count)
     #: the figures that lists or files which were read add up to, where these are others
     known_figures: Callable[[Any], Figures] = lambda snapshot: snapshot.figures

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
@@ -13,7 +13,7 @@ from lakelens.analysis.tree import StorageTree
 from lakelens.errors import LakeError
 from lakelens.model.collections import Document, Preview
 from lakelens.model.comparison import count_by_content
-from lakelens.model.datafile import DataFile, IndexFile, IndexFiles, StatisticsFile, StatisticsFiles
+from lakelens.model.datafile import DataFile, IndexFile, StatisticsFile
 from lakelens.model.deletes import DanglingDelete, DanglingDeletes, DeleteMatch, DeleteMatches
 from lakelens.model.driver import Parts
 from lakelens.model.facts.traits import Figures, Traits
@@ -21,14 +21,13 @@ from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.finding import Findings
 from lakelens.model.life.positions import Positions
 from lakelens.model.manifest import (
-    Entries,
     Entry,
     FieldSummaries,
     FieldSummary,
     Manifest,
+    ManifestAnswers,
     ManifestList,
     ManifestLists,
-    Manifests,
 )
 from lakelens.model.schema import (
     DataType,
@@ -39,7 +38,7 @@ from lakelens.model.schema import (
     SortField,
     SortOrder,
 )
-from lakelens.model.snapshot import LogEntry, Ref, Snapshot, SnapshotLog
+from lakelens.model.snapshot import LogEntry, Ref, Snapshot, SnapshotAnswers, SnapshotLog
 from lakelens.model.stats import Bounds, ColumnBounds, ColumnCounts, KeyRow, Partition
 from lakelens.model.storage import (
     EncryptionKey,
@@ -97,7 +96,15 @@ class FakeRow(KeyRow):
     def bytes_view(self) -> None: ...
 
 
+def list_fake_entries(manifest: FakeManifest) -> Iterator[Entry]:
+    manifest.opened += 1
+    word = manifest._word
+    return (Entry("ADDED", 7, 5, file, raw={word(): word()}) for file in manifest._files)
+
+
 class FakeManifest(Manifest):
+    answers = ManifestAnswers(entries=list_fake_entries)
+
     def __init__(self, word: Word, files: Sequence[DataFile]) -> None:
         self.path, self.recorded_path, self.size_bytes = word(), word(), 12_345
         self.content = word()
@@ -108,11 +115,6 @@ class FakeManifest(Manifest):
         self._word, self._files = word, files
 
     @property
-    def entries(self) -> Entries:
-        self.opened += 1
-        return Entries(Entry("ADDED", 7, 5, file, raw={self._word(): self._word()}) for file in self._files)
-
-    @property
     def header(self) -> Document:
         word = self._word
         held = {"format": word(), "codec": word(), "metadata": {word(): word()}, "schema": {word(): word()}}
@@ -120,13 +122,11 @@ class FakeManifest(Manifest):
 
 
 class FakeList(ManifestList):
+    late = {"_read_manifests": lambda listed: (listed._manifests, None)}  # noqa: RUF012
+
     def __init__(self, word: Word, manifests: Sequence[Manifest]) -> None:
         self.path, self.recorded_path, self.role, self.size_bytes = word(), word(), word(), 100
         self._manifests, self._word = manifests, word
-
-    @property
-    def manifests(self) -> Manifests[Manifest]:
-        return Manifests(self._manifests)
 
     @property
     def header(self) -> Document:
@@ -134,6 +134,16 @@ class FakeList(ManifestList):
 
 
 class FakeSnapshot(Snapshot):
+    answers = SnapshotAnswers(
+        files=lambda snapshot: FileSet(
+            lambda: [entry.file for entry in snapshot.manifest.entries], FileColumns
+        ),
+        manifest_lists=lambda snapshot: ManifestLists((FakeList(snapshot._word, [snapshot.manifest]),)),
+        manifests=lambda snapshot: (snapshot.manifest,),
+        index_files=lambda snapshot: (make_index(snapshot._word),),
+        statistics=lambda snapshot: (make_statistics(snapshot._word),),
+    )
+
     def __init__(
         self,
         word: Word,
@@ -151,31 +161,11 @@ class FakeSnapshot(Snapshot):
         self.figures = Figures(added_files=2, added_rows=9, removed_rows=4, rows=self.record_count)
         self.raw = {word(): word()}
         self.manifest = FakeManifest(word, files)
-        self._word, self._list_of_files = word, files
+        self._word = word
 
     @property
     def refs(self) -> tuple[str, ...]:
         return (self._word(),)
-
-    @property
-    def manifest_lists(self) -> ManifestLists[ManifestList]:
-        return ManifestLists((FakeList(self._word, [self.manifest]),))
-
-    @property
-    def manifests(self) -> Manifests[FakeManifest]:
-        return Manifests((self.manifest,))
-
-    @property
-    def files(self) -> FileSet:
-        return FileSet(lambda: [entry.file for entry in self.manifest.entries], FileColumns)
-
-    @property
-    def index_files(self) -> IndexFiles[IndexFile]:
-        return IndexFiles((make_index(self._word),))
-
-    @property
-    def statistics(self) -> StatisticsFiles:
-        return StatisticsFiles((make_statistics(self._word),))
 
     @property
     def changes(self) -> Diff:

@@ -9,7 +9,7 @@ from lakelens.caching import cached_property
 from lakelens.codecs.paimon.types import parse_type
 from lakelens.errors import AccessDenied, LakeError
 from lakelens.formats.access import LruCache, TableAccess
-from lakelens.formats.paimon.metadata.layout import FOLDERS, MAIN, TableLayout, name_bucket
+from lakelens.formats.paimon.metadata.layout import FOLDERS, MAIN, TableLayout, list_keys, name_bucket
 from lakelens.formats.paimon.metadata.logical_types import (
     Promotion,
     describe_field,
@@ -60,8 +60,13 @@ class TableContext(Bound):
     """The storage side of a Paimon table seen from one branch, shared by its snapshots, manifests and files.
 
     `find_bytes` explains an object of the table: it is called with the object, this context and what else belongs to the
-    object. Without it, as in a scan that was unpickled, objects have no `bytes_view`.
+    object. Without it, as in a scan that was unpickled, objects have no `bytes_view`. The table that it is of sets the rest.
     """
+
+    #: decodes vectors, and keeps what the index manifests said of them
+    vector_reader: VectorReader
+    #: the manifests and lists that snapshots share
+    known_manifests: KnownManifests
 
     def __init__(
         self,
@@ -89,25 +94,10 @@ class TableContext(Bound):
         return self.find_bytes(thing, self, *needs)
 
     @cached_property
-    def vector_reader(self) -> VectorReader:
-        """Decodes vectors, and keeps what the index manifests said of them."""
-        from lakelens.formats.paimon.deletes.positions import VectorReader
-
-        return VectorReader(self.access)
-
-    @cached_property
-    def known_manifests(self) -> KnownManifests:
-        """The manifests and lists that snapshots share."""
-        from lakelens.formats.paimon.manifests.manifest import KnownManifests
-
-        return KnownManifests(self)
-
-    @cached_property
     def branch_names(self) -> tuple[str, ...]:
         """The names of the branches, readable or not, `main` first."""
-        from lakelens.formats.paimon.refs import list_branches
-
-        return tuple(list_branches(self))
+        children = self.list_folder(f"{self.layout.root}/branch")
+        return (MAIN, *list_keys((name for name, info in children.items() if info.is_dir), "branch"))
 
     def list_folder(self, folder: str) -> dict[str, ObjectInfo]:
         """The children of a folder by name; none, with a finding, of a far one that may be read and not listed."""

@@ -69,12 +69,6 @@ def make_tag(name: str, snapshot: PaimonSnapshot) -> Ref:
     )
 
 
-def list_branches(context: TableContext) -> list[str]:
-    """The names of the branches, `main` first."""
-    found = context.list_folder(f"{context.layout.root}/branch")
-    return [MAIN, *list_keys((name for name, info in found.items() if info.is_dir), "branch")]
-
-
 def make_branch(table: PaimonTable, name: str) -> Ref:
     """A branch as a `Ref` to its latest snapshot; None where it has none."""
     context = table.context
@@ -113,7 +107,7 @@ def enter_branch(
             documents=[f"{layout.folder('snapshot')}/{hint}" for hint in HINTS],
         )
         if not _may_be_there(context, layout.home):
-            hint = list_nearest(str(branch), list_branches(context))
+            hint = list_nearest(str(branch), context.branch_names)
             raise Missing(f"no branch {say_value(branch)}", path=layout.home, hint=hint)
     own = TableContext(context.store, layout.root, branch, context.find_bytes)
     for one in found:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from lakelens.caching import cached_property
 from lakelens.formats.paimon import FORMAT
 from lakelens.formats.paimon.context import TableContext, TableObject
+from lakelens.formats.paimon.deletes.positions import VectorReader
 from lakelens.formats.paimon.discovery import SnapshotPointer, find_latest
+from lakelens.formats.paimon.manifests.manifest import KnownManifests
 from lakelens.formats.paimon.metadata.layout import MAIN, describe_buckets, list_numbers
 from lakelens.formats.paimon.metadata.schemas import PaimonSchema
 from lakelens.formats.paimon.reading import SHORT_HISTORY, fetch_outline
@@ -61,6 +63,8 @@ class PaimonTable(TableObject, Table):
         self.context = context
         if pointer is not None:
             self.pointer = pointer
+        context.known_manifests = KnownManifests(context)
+        context.vector_reader = VectorReader(context.access)
         self._snapshots: dict[int, PaimonSnapshot | None] = {}
         self._is_outlined = False
         self._branches: dict[str, PaimonTable] = {}

@@ -12,7 +12,6 @@ from lakelens.formats.paimon.manifests.index import DELETION_VECTORS
 from lakelens.formats.paimon.metadata.layout import MAIN, TableLayout, list_keys, list_numbers
 from lakelens.formats.paimon.metadata.schemas import PaimonSchema, Schemas
 from lakelens.formats.paimon.metadata.wire import parse_json
-from lakelens.formats.paimon.refs import list_branches
 from lakelens.formats.paimon.skeleton.column_book import ColumnBook
 from lakelens.formats.paimon.skeleton.documents import LISTS, DocumentWriter, PaimonBones, drop_unused
 from lakelens.formats.paimon.skeleton.record_walk import Container, PlaceBook, RecordWalk, read_container
@@ -63,7 +62,7 @@ class _Redactor:
 
     def run(self) -> PaimonBones:
         root = self._context.layout.root
-        branches = [MAIN, *(name for name in list_branches(self._context) if name != MAIN)]
+        branches = self._context.branch_names
         for branch in branches:
             self._read_branch(TableLayout(root, branch))
         sources = self._sources
