@@ -31,8 +31,6 @@ from lakelens.model.storage import Relocation
 
 if TYPE_CHECKING:
     from lakelens.codecs.avro.records import AvroRecords
-    from lakelens.formats.paimon.deletes.positions import VectorReader
-    from lakelens.formats.paimon.manifests.manifest import KnownManifests
     from lakelens.model.bytes_view import BytesView
 
 # Paimon's own columns of a set of files, after the keys
@@ -60,13 +58,8 @@ class TableContext(Bound):
     """The storage side of a Paimon table seen from one branch, shared by its snapshots, manifests and files.
 
     `find_bytes` explains an object of the table: it is called with the object, this context and what else belongs to the
-    object. Without it, as in a scan that was unpickled, objects have no `bytes_view`. The table that it is of sets the rest.
+    object. Without it, as in a scan that was unpickled, objects have no `bytes_view`.
     """
-
-    #: decodes vectors, and keeps what the index manifests said of them
-    vector_reader: VectorReader
-    #: the manifests and lists that snapshots share
-    known_manifests: KnownManifests
 
     def __init__(
         self,

@@ -85,7 +85,7 @@ def fetch_near(
     near = [one.raw for one in history if abs(one.id - number) <= SHORT_HISTORY]
     both = [one.raw for one in compared]
     asked = (
-        snapshot.context.vector_reader.asked
+        snapshot._table._vector_reader.asked
     )  # what is not there, or large, is not asked for again and again
     wanted = [
         *list_named(layout, near, _LISTS[1]),

@@ -122,7 +122,7 @@ class PaimonSnapshot(TableObject, Snapshot):
     def _name_lists(self) -> ManifestLists[PaimonManifestList]:
         """Name the lists: base (everything before the commit), delta (its changes), changelog (when it made one)."""
         self.fetch_near()
-        document, known = self.document, self.context.known_manifests
+        document, known = self.document, self._table._known_manifests
         named = (
             ("base", document.base_manifest_list, document.base_manifest_list_size),
             ("delta", document.delta_manifest_list, document.delta_manifest_list_size),
@@ -169,7 +169,7 @@ class PaimonSnapshot(TableObject, Snapshot):
 
     def read_index_files(self) -> Sequence[PaimonIndexFile]:
         """Every index file of this snapshot. Raises `LakeError` when the index manifest cannot be read."""
-        name, reader = self.index_manifest, self.context.vector_reader
+        name, reader = self.index_manifest, self._table._vector_reader
         return () if name is None else read_index_files(self.context, name, reader.read_vector)
 
     def _find_dangling(self) -> Sequence[Any]:
@@ -204,7 +204,7 @@ class PaimonSnapshot(TableObject, Snapshot):
 
     @cached_property
     def _deletes(self) -> Matches:
-        return match_deletes(self.index_files, self.context.vector_reader)
+        return match_deletes(self.index_files, self._table._vector_reader)
 
     def _list_statistics(self) -> tuple[StatisticsFile, ...]:
         """List the statistics that ANALYZE wrote, inherited by later snapshots; a missing file is a finding."""

@@ -63,8 +63,8 @@ class PaimonTable(TableObject, Table):
         self.context = context
         if pointer is not None:
             self.pointer = pointer
-        context.known_manifests = KnownManifests(context)
-        context.vector_reader = VectorReader(context.access)
+        self._known_manifests = KnownManifests(context)
+        self._vector_reader = VectorReader(context.access)
         self._snapshots: dict[int, PaimonSnapshot | None] = {}
         self._is_outlined = False
         self._branches: dict[str, PaimonTable] = {}

@@ -275,7 +275,7 @@ def test_vectors_without_their_data_files_are_dangling(tmp_path: Path) -> None:
 
     table = get_lake("2.0.0-append-deletion-vectors").open()
     snapshot = table.current
-    matches = match_deletes(snapshot.index_files, table.context.vector_reader)
+    matches = match_deletes(snapshot.index_files, table._vector_reader)
     first, *others = sorted(matches)
     assert others
     (lost,) = find_lost({first: matches[first], others[0]: matches[others[0]]}, {first}) or (None,)

@@ -159,7 +159,7 @@ def _read_marks(snapshot: PaimonSnapshot) -> KnownVectors | None:
     name = snapshot.index_manifest
     if name is None or not _may_have_vectors(snapshot):
         return {}
-    kept: dict[str, Marks | None] = snapshot.context.vector_reader.marks
+    kept: dict[str, Marks | None] = snapshot._table._vector_reader.marks
     snapshot.fetch_near()
     if name not in kept:
         kept[name] = _count_vectors(snapshot, snapshot.context.layout.shared("manifest", name))
@@ -179,7 +179,7 @@ def _count_vectors(snapshot: PaimonSnapshot, path: str) -> KnownVectors | None:
     uncounted = [file for file in files if any(item["cardinality"] is None for item in file.ranges)]
     reader = None
     if uncounted and sum(file.size_bytes or _MOST_DECODED for file in uncounted) < _MOST_DECODED:
-        reader = snapshot.context.vector_reader
+        reader = snapshot._table._vector_reader
         reader.fetch(uncounted)
     return {
         str(item["data_file"]): KnownVector(
