@@ -159,7 +159,7 @@ def _read_marks(snapshot: PaimonSnapshot) -> KnownVectors | None:
     name = snapshot.index_manifest
     if name is None or not _may_have_vectors(snapshot):
         return {}
-    kept: dict[str, Marks | None] = snapshot._table._vector_reader.marks
+    kept: dict[str, KnownVectors | None] = snapshot._table._vector_reader.marks
     snapshot.fetch_near()
     if name not in kept:
         kept[name] = _count_vectors(snapshot, snapshot.context.layout.shared("manifest", name))
