@@ -90,14 +90,10 @@ class Displayable(Named):
         detail
             From 0 (one line) to 3 (everything).
         """
-        from lakelens.views.render.text import render_text
-
-        return render_text(self, detail=detail)
+        return str(call("views.render.text:render_text", self, detail=detail))
 
     def _repr_html_(self) -> str:
-        from lakelens.views.render.html import render_card
-
-        return render_card(self, detail=1)
+        return str(call("views.render.html:render_card", self, detail=1))
 
     def show(self, detail: int = 1, *, meanings: bool | None = None) -> None:
         """Show this object: as an HTML card in a notebook, as text elsewhere.

@@ -14,13 +14,13 @@ from lakelens.errors import LakeError
 from lakelens.model.bytes_view import Explainable, Source
 from lakelens.model.collections import Items, show_stored, stored, worked_out
 from lakelens.model.datafile import DataFile
-from lakelens.model.facts.facts import FIELD_SUMMARY, MANIFEST_LIST
+from lakelens.model.facts.facts import FIELD_SUMMARY, MANIFEST_LIST, list_entries, list_manifests
+from lakelens.model.fileset import FileColumns
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from lakelens.model.collections import Document
-    from lakelens.model.fileset import FileColumns
 
 T = TypeVar("T")
 
@@ -67,9 +67,6 @@ class Entries(Items[Entry]):
 
     def to_arrow(self) -> pa.Table:
         """One row for each: `status`, and the columns of `FileSet.to_arrow`; `snapshot_id` is the entry's."""
-        from lakelens.model.facts.facts import list_entries
-        from lakelens.model.fileset import FileColumns
-
         return list_entries(self, FileColumns() if self._list_columns is None else self._list_columns())
 
 
@@ -95,12 +92,6 @@ class FieldSummaries(Items[FieldSummary]):
     facts = FIELD_SUMMARY
 
 
-def _describe_no_columns(manifest: Manifest) -> FileColumns:
-    from lakelens.model.fileset import FileColumns
-
-    return FileColumns()
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManifestAnswers:
     """How a format decodes the entries of one of its manifests: functions of the manifest, which raise `LakeError`.
@@ -117,7 +108,7 @@ class ManifestAnswers:
     #: how many the file holds, whatever its list counts
     count: Callable[[Any], int] = lambda manifest: len(manifest.entries)
     #: which columns their files have as a table
-    columns: Callable[[Any], FileColumns] = _describe_no_columns
+    columns: Callable[[Any], FileColumns] = lambda manifest: FileColumns()
 
 
 class Manifest(Explainable, Displayable):
@@ -205,8 +196,6 @@ class Manifests(Items[_Manifest]):
 
     def to_arrow(self) -> pa.Table:
         """One row for each, as its manifest list describes it; no manifest is read. `role` is null: a list has it."""
-        from lakelens.model.facts.facts import list_manifests
-
         return list_manifests(self, {})
 
 

@@ -12,8 +12,16 @@ from lakelens.display import Displayable
 from lakelens.errors import LakeError, Missing, UnknownName, list_nearest
 from lakelens.model.bytes_view import Explainable, FoundAgain, Source
 from lakelens.model.collections import Items, NamedItems, know_none, show_stored, stored
+from lakelens.model.comparison import FileComparison, IndexChanges, compare_all, compare_index_files
 from lakelens.model.datafile import IndexFiles, StatisticsFiles
-from lakelens.model.driver import later
+from lakelens.model.deletes import (
+    DanglingDeletes,
+    DeleteMatch,
+    LiveRows,
+    count_live_rows_of,
+    count_without_summary,
+    state_live_rows,
+)
 from lakelens.model.facts.facts import REF, SNAPSHOT, Fact
 from lakelens.model.facts.traits import UNKNOWN, Amount, Figures, Vocabulary
 from lakelens.model.fileset import FileSet
@@ -24,9 +32,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from lakelens.analysis.diff.diff import Diff
-    from lakelens.model.comparison import FileComparison, IndexChanges
     from lakelens.model.datafile import DataFile
-    from lakelens.model.deletes import DanglingDeletes, DeleteMatch, LiveRows
     from lakelens.model.scan.plan import FileScan
     from lakelens.model.table import Table
 
@@ -123,10 +129,8 @@ class SnapshotAnswers:
     scan_files: Callable[[Any], FileScan | None] = know_none
     scan_entries: Callable[[Any], FileScan | None] = know_none
     #: the files, and the index files, compared with an older state's: the older one first
-    compare_files: Callable[[Any, Any], FileComparison] = later("lakelens.model.comparison:compare_all")
-    compare_index_files: Callable[[Any, Any, FileComparison], IndexChanges] = later(
-        "lakelens.model.comparison:compare_index_files"
-    )
+    compare_files: Callable[[Any, Any], FileComparison] = compare_all
+    compare_index_files: Callable[[Any, Any, FileComparison], IndexChanges] = compare_index_files
     partitioning: Callable[[Any], PartitionSpec | None] = lambda snapshot: snapshot._table.partitioning
     #: the table's document of the snapshot with its path
     document: Callable[[Any], tuple[str, Any] | None] = know_none
@@ -141,9 +145,9 @@ class SnapshotAnswers:
     newly_deleted: Callable[[Any], Amount | None] = lambda snapshot: snapshot.figures.deleted
     #: the bounds that are known without any manifest; None: the stated ones, corrected by what was read
     recorded_live_rows: Callable[[Any], LiveRows] | None = None
-    stated_live_rows: Callable[[Any], LiveRows] = later("lakelens.model.deletes:state_live_rows")
+    stated_live_rows: Callable[[Any], LiveRows] = state_live_rows
     #: counts them; whether delete files are decoded comes second
-    count_live_rows: Callable[[Any, bool], LiveRows] = later("lakelens.model.deletes:count_live_rows_of")
+    count_live_rows: Callable[[Any, bool], LiveRows] = count_live_rows_of
     deletion_vectors: Callable[[Any], Mapping[str, DeleteMatch]] = lambda snapshot: {}
     dangling_deletes: Callable[[Any], Iterable[Any]] = lambda snapshot: ()
 
@@ -350,8 +354,6 @@ class Snapshot(FoundAgain, Explainable, Displayable):
 
     def _correct_live_rows(self) -> LiveRows:
         """What its document states; where what was read adds up to others, these."""
-        from lakelens.model.deletes import count_without_summary
-
         known = self.known_figures
         return self.stated_live_rows if known == self.figures else count_without_summary(known)
 
@@ -386,8 +388,6 @@ class Snapshot(FoundAgain, Explainable, Displayable):
     @cached_property
     def dangling_deletes(self) -> DanglingDeletes:
         """Delete files and vectors that delete nothing, or name files that are not live, each with the reason."""
-        from lakelens.model.deletes import DanglingDeletes
-
         return DanglingDeletes(self.answers.dangling_deletes(self))
 
     def _note_unread(self, error: LakeError, file: DataFile) -> None:

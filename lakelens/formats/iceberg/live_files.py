@@ -13,7 +13,7 @@ from lakelens.errors import LakeError
 from lakelens.formats.iceberg.changes import count_line
 from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
 from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
-from lakelens.formats.iceberg.scan.plan import plan_tasks
+from lakelens.formats.iceberg.scan.plan import plan_scan, plan_tasks
 from lakelens.model.comparison import FileCounts, count_by_content, sum_known
 from lakelens.model.facts.traits import parse_figure
 from lakelens.model.scan.file_table import FileReader, FileRow
@@ -38,7 +38,7 @@ class LiveFiles(FileReader):
 
     @cached_property
     def _scan(self) -> IcebergScan:
-        return self._snapshot.plan_scan(self.manifests)
+        return plan_scan(self._snapshot.context, self.manifests, (self._snapshot.id,))
 
     @cached_property
     def tasks(self) -> Sequence[ScanTask]:

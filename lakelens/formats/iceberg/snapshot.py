@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from lakelens.model.comparison import IndexChanges
     from lakelens.model.deletes import DeleteMatch, LiveRows
 
+_PLAN_SCAN = later("lakelens.formats.iceberg.scan.plan:plan_scan")
 _READER = later("lakelens.formats.iceberg.live_files:LiveFiles")
 _NOTES = {
     "source-snapshot-id": "cherry-picked from",
@@ -91,6 +92,12 @@ def _compare_index_files(
     return IndexChanges(
         (*sketches, *list_vector_files(reader, files.added)), list_vector_files(reader, files.removed)
     )
+
+
+def _plan_scan(snapshot: IcebergSnapshot) -> IcebergScan:
+    """Plan to read the files of every manifest by column."""
+    scan: IcebergScan = _PLAN_SCAN(snapshot.context, snapshot.manifests, (snapshot.id,))
+    return scan
 
 
 class IcebergSnapshot(TableObject, Snapshot):
@@ -182,12 +189,6 @@ class IcebergSnapshot(TableObject, Snapshot):
             self.describe_known_columns,
             partial(_READER, self, manifests),
         )
-
-    def plan_scan(self, manifests: Sequence[IcebergManifest]) -> IcebergScan:
-        """A plan to read the files of some of its manifests by column."""
-        from lakelens.formats.iceberg.scan.plan import plan_scan
-
-        return plan_scan(self._context, manifests, (self.id,))
 
     @cached_property
     def delete_index(self) -> DeleteIndex:
@@ -324,8 +325,8 @@ class IcebergSnapshot(TableObject, Snapshot):
         manifest_lists=_name_lists,
         manifests=_walk_lists,
         list_files=_open_some,
-        scan_files=lambda self: self.plan_scan(self.manifests),
-        scan_entries=lambda self: self.plan_scan(self.manifests),
+        scan_files=_plan_scan,
+        scan_entries=_plan_scan,
         compare_files=_compare_files,
         compare_index_files=_compare_index_files,
         partitioning=_find_partitioning,

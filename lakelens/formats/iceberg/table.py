@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import unquote_plus
 
 from lakelens.caching import cached_property
@@ -36,9 +37,10 @@ from lakelens.model.storage import (
 from lakelens.model.table import Table, TableSource
 
 if TYPE_CHECKING:
-    from lakelens.formats.iceberg.scan.plan import IcebergScan
+    pass
 
 _MAIN = "main"
+_PLAN_SCAN = later("lakelens.formats.iceberg.scan.plan:plan_scan")
 _LIST_OBJECTS = later("lakelens.formats.iceberg.listing:list_stored_files")
 T = TypeVar("T")
 
@@ -88,7 +90,7 @@ class IcebergTable(TableObject, Table):
                 find=self._find,
                 find_at=self._find_at,
                 list_files=lambda: _LIST_OBJECTS(self, self._readers, layout),
-                scan_manifests=self.plan_scan,
+                scan_manifests=partial(_PLAN_SCAN, context),
                 relocation=lambda: context.access.describe_relocation(typed.location),
             )
         )
@@ -179,12 +181,6 @@ class IcebergTable(TableObject, Table):
             )
 
         return SnapshotLog(range(len(log)), describe)
-
-    def plan_scan(self, manifests: Iterable[Any]) -> IcebergScan:
-        """Plan to read every entry of some of its manifests."""
-        from lakelens.formats.iceberg.scan.plan import plan_scan
-
-        return plan_scan(self._context, manifests)
 
     @property
     def last_sequence_number(self) -> int:

@@ -76,10 +76,11 @@ def _may_repeat(table: PaimonTable) -> bool:
     import numpy as np
     import pyarrow.compute as pc
 
+    from lakelens.formats.paimon.scan.plan import plan_scan
     from lakelens.model.scan.plan import ScanRequest
     from lakelens.model.scan.scan_to_arrow import iterate_batches
 
-    scan = table.plan_scan(_list_manifests(table))
+    scan = plan_scan(table.context, _list_manifests(table))
     counts: dict[str, int] = {}
     for batch in iterate_batches(scan, ScanRequest(stats=False, columns=("path", "status"), entries=True)):
         encoded = pc.dictionary_encode(batch.plain["path"])

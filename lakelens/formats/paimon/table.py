@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -36,9 +37,10 @@ from lakelens.model.storage import Evidence
 from lakelens.model.table import Table, TableSource
 
 if TYPE_CHECKING:
-    from lakelens.formats.paimon.scan.plan import PaimonScan
+    pass
 
 _MOST_ANCESTORS = 200  # that are followed: each is a document of its own
+_PLAN_SCAN = later("lakelens.formats.paimon.scan.plan:plan_scan")
 _LIST_OBJECTS = later("lakelens.formats.paimon.roles:list_stored_files")
 
 
@@ -103,7 +105,7 @@ class PaimonTable(TableObject, Table):
                 outline=self._outline_history,
                 fetch_outline=self._fetch_outline,
                 list_files=lambda: _LIST_OBJECTS(self),
-                scan_manifests=self.plan_scan,
+                scan_manifests=partial(_PLAN_SCAN, context),
                 # only external paths are recorded as absolute locations; all else is found from partition and bucket
                 relocation=lambda: context.describe_relocation(context.options.get("path")),
                 mark=self._mark_state,
@@ -284,12 +286,6 @@ class PaimonTable(TableObject, Table):
     @cached_property
     def _numbers(self) -> frozenset[int]:
         return frozenset((*self.pointer.ids, *self.pointer.stray))
-
-    def plan_scan(self, manifests: Iterable[Any]) -> PaimonScan:
-        """Plan to read every entry of some of its manifests."""
-        from lakelens.formats.paimon.scan.plan import PaimonScan, plan_tasks
-
-        return PaimonScan(self.context, self.context.describe_columns(), plan_tasks(tuple(manifests)))
 
     def _find_tagged(self, number: int) -> PaimonSnapshot | None:
         return next((snapshot for snapshot in self.tags.values() if snapshot.id == number), None)

@@ -95,13 +95,14 @@ def _list_partitions(
     import numpy as np
     import pyarrow.compute as pc
 
+    from lakelens.formats.iceberg.scan.plan import plan_scan
     from lakelens.model.scan.plan import ScanRequest
     from lakelens.model.scan.scan_to_arrow import iterate_batches
 
     if not manifests:
         return
     request = ScanRequest(stats=False, columns=("manifest",), partitions=True)
-    for batch in iterate_batches(table.plan_scan(manifests), request):
+    for batch in iterate_batches(plan_scan(table._context, manifests), request):
         if batch.partitions is None:
             continue
         partitions, places = batch.partitions

@@ -477,3 +477,8 @@ def plan_tasks(manifests: Sequence[PaimonManifest], kept: str = LIVE) -> tuple[S
         )
         tasks.append(task)
     return tuple(tasks)
+
+
+def plan_scan(context: TableContext, manifests: Iterable[Any]) -> PaimonScan:
+    """Plan to read every entry of some manifests, each once."""
+    return PaimonScan(context, context.describe_columns(), plan_tasks(tuple(manifests)))
