@@ -43,10 +43,7 @@ KNOWN = {
     }
     | {
         "context",
-        "known_manifests",
         "pointer",
-        "pointer_mark",
-        "vector_reader",
         "consumers",
         "tags",
         "tag_names",

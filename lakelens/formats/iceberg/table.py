@@ -56,6 +56,7 @@ class IcebergTable(TableObject, Table):
         self, context: TableContext, layout: TableLayout, evidence: Evidence, request: OpenRequest
     ) -> None:
         self._context = context
+        self._layout = layout
         self._readers = SnapshotReaders(context)
         self.branch = request.branch
         typed = context.typed
