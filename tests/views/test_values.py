@@ -43,11 +43,8 @@ KNOWN = {
     }
     | {
         "context",
-        "pointer",
         "consumers",
         "tags",
-        "tag_names",
-        "changelog_numbers",
     },
     "schema": {"columns", "key_columns", "options"},
     "snapshot": {
@@ -61,7 +58,7 @@ KNOWN = {
         "newly_deleted",
         "vocabulary",
     }
-    | {"document", "log_offsets", "properties", "vector_reader"},
+    | {"document", "log_offsets", "properties"},
     "manifest": {"partitions", "stored_header", "vocabulary", "context", "late", "answers"},
     "file": {
         "lower_bounds",

@@ -14,7 +14,7 @@ class HiveFormat(Driver):
     # a job that is run again may write the same names
     is_numbered = ("*.parquet", "*.orc", "*.avro", "part-*", "0*")
     detection = "lakelens.formats.hive.detect:detect_hive"
-    opening = "lakelens.formats.hive.table:open_hive"
+    opening = "lakelens.formats.hive.listing:open_hive"
     lifetimes = "lakelens.formats.hive:lifetimes.toml"
     parts = {  # noqa: RUF012
         "check": "lakelens.formats.hive.comparisons:HiveChecking",

@@ -10,7 +10,7 @@ from lakelens.model.check.defect import DefectBook, Product, Writer, rule
 from lakelens.model.facts.traits import parse_figure
 
 if TYPE_CHECKING:
-    from lakelens.formats.hive.table import HiveTable
+    from lakelens.formats.hive.listing import HiveTable
     from lakelens.model.finding import Finding
 
 

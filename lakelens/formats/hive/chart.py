@@ -14,7 +14,7 @@ from lakelens.model.charts import Beside, Branch, Chart, Since, State, count_nou
 from lakelens.model.facts.traits import format_size
 
 if TYPE_CHECKING:
-    from lakelens.formats.hive.table import HiveTable
+    from lakelens.formats.hive.listing import HiveTable
 
 _MOST_NEW, _MOST_FILES = 3, 3  # partitions that the change touched, files of each
 _OUTDATED = "may be old; ANALYZE counts again"

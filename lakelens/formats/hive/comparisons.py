@@ -22,7 +22,7 @@ from lakelens.model.check.survey import Survey
 from lakelens.progress import track
 
 if TYPE_CHECKING:
-    from lakelens.formats.hive.table import HiveTable
+    from lakelens.formats.hive.listing import HiveTable
 
 #: Files of which every footer is read; of more the first ones are.
 MOST_FOOTERS = 1_000

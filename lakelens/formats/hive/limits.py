@@ -12,8 +12,7 @@ from lakelens.model.health.measure import Limit, list_file_needs
 from lakelens.model.health.rules import HealthRules
 
 if TYPE_CHECKING:
-    from lakelens.formats.hive.listing import HiveListing
-    from lakelens.formats.hive.table import HiveTable
+    from lakelens.formats.hive.listing import HiveListing, HiveTable
 
 
 _AVERAGE = 16_000_000

@@ -13,8 +13,8 @@ from lakelens.model.check.references import Purpose, Referring
 from lakelens.model.finding import Findings
 
 if TYPE_CHECKING:
+    from lakelens.formats.hive.listing import HiveTable
     from lakelens.formats.hive.read import Found
-    from lakelens.formats.hive.table import HiveTable
 
 
 class HiveReferring(Referring):

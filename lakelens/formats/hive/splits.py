@@ -24,7 +24,7 @@ from lakelens.model.scan.splits import (
 )
 
 if TYPE_CHECKING:
-    from lakelens.formats.hive.table import HiveTable
+    from lakelens.formats.hive.listing import HiveTable
 
 _WHOLE = ("gzip", "zstd", "snappy", "lz4", "deflate", "xz")
 

@@ -23,7 +23,7 @@ _VERSION = re.compile(r"Apache Iceberg (\d[\w.-]*)")
 def list_writers(table: IcebergTable) -> tuple[Writer, ...]:
     """See `DefectBook.list_writers`: keys of summaries, then the libraries that wrote data files."""
     texts = dict.fromkeys(
-        tuple(snapshot.summary.get(key) for key in _WRITER_KEYS) for snapshot in table.walk_snapshots()
+        tuple(snapshot.summary.get(key) for key in _WRITER_KEYS) for snapshot in table._known
     )
     named = [writer for values in texts for writer in _name_writers(*values)]
     return add_products((*named, *list_footer_writers(table)), "iceberg")

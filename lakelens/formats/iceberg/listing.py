@@ -129,7 +129,7 @@ def _collect_references(table: IcebergTable, readers: SnapshotReaders) -> _Refer
             references.add(locate(wire.statistics_path), kind, f"snapshot {wire.snapshot_id}")
     shared = SharedLines(readers.manifests)
     manifests: dict[IcebergManifest, None] = {}
-    for place, snapshot in enumerate(shared.fetch_along(table.walk_snapshots())):
+    for place, snapshot in enumerate(shared.fetch_along(table._known)):
         references.ids.append(snapshot.id)
         for listed in snapshot.manifest_lists:
             shared.read(listed)

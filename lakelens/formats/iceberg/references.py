@@ -38,7 +38,7 @@ class IcebergReferring(Referring):
     def list_keepers(self) -> Iterator[Keeper]:
         """The snapshots of the metadata document; a ref to another one keeps what nobody can know."""
         shared, known = SharedLines(self.table._readers.manifests), set[int]()
-        for snapshot in shared.fetch_along(self.table.walk_snapshots()):
+        for snapshot in shared.fetch_along(self.table._known):
             known.add(snapshot.id)
             for listed in snapshot.manifest_lists:
                 shared.read(listed)

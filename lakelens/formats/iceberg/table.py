@@ -143,6 +143,7 @@ class IcebergTable(TableObject, Table):
 
     @cached_property
     def _known(self) -> Items[IcebergSnapshot]:
+        """The snapshots in commit order, as what they are."""
         return Items(range(len(self._index)), WeakLruCache(self._make_snapshot))
 
     def _make_snapshot(self, position: int) -> IcebergSnapshot:
@@ -191,10 +192,6 @@ class IcebergTable(TableObject, Table):
     def _find(self, snapshot_id: int) -> IcebergSnapshot | None:
         position = self._index.find(snapshot_id)
         return None if position is None else self._known[position]
-
-    def walk_snapshots(self) -> Iterator[IcebergSnapshot]:
-        """The snapshots in commit order, one after another."""
-        return iter(self._known)
 
     @cached_property
     def _current_id(self) -> int | None:

@@ -9,7 +9,15 @@ from lakelens.caching import cached_property
 from lakelens.codecs.paimon.types import parse_type
 from lakelens.errors import AccessDenied, LakeError
 from lakelens.formats.access import LruCache, TableAccess
-from lakelens.formats.paimon.metadata.layout import FOLDERS, MAIN, TableLayout, list_keys, name_bucket
+from lakelens.formats.paimon.discovery import SnapshotPointer, find_latest
+from lakelens.formats.paimon.metadata.layout import (
+    FOLDERS,
+    MAIN,
+    TableLayout,
+    list_keys,
+    list_numbers,
+    name_bucket,
+)
 from lakelens.formats.paimon.metadata.logical_types import (
     Promotion,
     describe_field,
@@ -26,6 +34,7 @@ from lakelens.io.store import ObjectInfo, find_info, list_names
 from lakelens.io.tracing import TracingStore
 from lakelens.model.bytes_view import Bound, Explainable, Source
 from lakelens.model.fileset import FileColumns
+from lakelens.model.finding import Findings
 from lakelens.model.schema import DataType
 from lakelens.model.storage import Relocation
 
@@ -77,6 +86,8 @@ class TableContext(Bound):
         self.find_bytes = find_bytes
         self.schemas = Schemas(self.access, self.layout, self.source())
         self.external: dict[str, str] = {}
+        #: of branches that were not opened: the current snapshot, and what is odd about its hints
+        self.pointers: dict[str, tuple[SnapshotPointer, Findings]] = {}
         self._lost: list[str] = []
         self._promotions: dict[int, dict[int, Promotion | None]] = {}
 
@@ -85,6 +96,28 @@ class TableContext(Bound):
         if self.find_bytes is None:
             raise LakeError(f"no bytes belong to this {type(thing).__name__}", hint="open its table again")
         return self.find_bytes(thing, self, *needs)
+
+    @cached_property
+    def pointer(self) -> SnapshotPointer:
+        """The current snapshot's number and how it was found."""
+        return find_latest(self.store, self.layout.folder("snapshot"), self.findings)
+
+    def find_pointer(self, branch: str) -> SnapshotPointer:
+        """Find the current snapshot of another branch; what is odd about its hints is kept for when that is opened."""
+        if branch not in self.pointers:
+            findings, folder = Findings(), TableLayout(self.layout.root, branch).folder("snapshot")
+            self.pointers[branch] = find_latest(self.store, folder, findings), findings
+        return self.pointers[branch][0]
+
+    @cached_property
+    def tag_names(self) -> Sequence[str]:
+        """The names of the tags by the names of their files, readable or not, without markers of finished tags."""
+        return list_keys(self.list_folder(self.layout.folder("tag")), "tag")
+
+    @cached_property
+    def changelog_numbers(self) -> Sequence[int]:
+        """The numbers of the changelog documents, readable or not."""
+        return list_numbers(self.list_folder(self.layout.folder("changelog")), "changelog")
 
     @cached_property
     def branch_names(self) -> tuple[str, ...]:

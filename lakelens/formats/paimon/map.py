@@ -114,7 +114,7 @@ class PaimonMap:
         """The snapshots that are new since the state before, the newest first."""
         if self.state != "new":
             return []
-        last, ids = self.snapshot.id, self.table.pointer.ids
+        last, ids = self.snapshot.id, self.table.context.pointer.ids
         if self.before is None:
             first = ids[0] if self.since.is_known and ids else last
         else:
@@ -183,7 +183,7 @@ class PaimonMap:
         number = self.snapshot.id
         remark = ("only a hint: a snapshot is there once its file is there",
                   f"(readers look whether snapshot-{number + 1} exists)")  # fmt: skip
-        said = self.table.pointer.hints.get("LATEST")
+        said = self.table.context.pointer.hints.get("LATEST")
         if said is None:
             box = Box("snapshot/LATEST", "absent", ("no hint is here",))
             return Tier("hints", (box,), _HINTS, ("the highest number in the folder counts",))
@@ -220,7 +220,7 @@ class PaimonMap:
             between.append("its lists: not drawn" if len(new) == 2 else "lists not drawn")
             boxes.append(Box(name, "new", tuple(between), len(new) - 1, len(new) == 2, parents=()))
         known = {*new, one.id}
-        older = [number for number in self.table.pointer.ids if number not in known]
+        older = [number for number in self.table.context.pointer.ids if number not in known]
         if older:
             name = f"{len(older):,} older" if self.is_current else f"{len(older):,} others"
             span = f"{older[0]} to {older[-1]}" if len(older) > 1 else f"snapshot-{older[0]}"

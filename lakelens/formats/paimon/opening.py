@@ -22,7 +22,6 @@ def open_paimon(request: OpenRequest) -> PaimonTable:
     name = request.name or name_table(root)
     explain = partial(explain_late, "lakelens.formats.paimon.explain")
     context = TableContext(request.store, root, find_bytes=explain)
-    own, _ = enter_branch(context, branch or MAIN, {})
-    table = PaimonTable(own, request.evidence, name, request.catalog)
+    table = PaimonTable(enter_branch(context, branch or MAIN), request.evidence, name, request.catalog)
     _ = table.current, table.schema
     return table

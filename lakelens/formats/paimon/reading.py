@@ -42,7 +42,7 @@ def fetch_outline(table: PaimonTable) -> None:
 
 
 def _fetch_states(table: PaimonTable) -> None:
-    context, ids = table.context, table.pointer.ids
+    context, ids = table.context, table.context.pointer.ids
     store, layout = context.store, context.layout
     shown = ids if len(ids) <= _MOST_SHOWN + SHORT_HISTORY else (*ids[:1], *ids[-NEWEST:])
     if layout.branch != MAIN:  # detection asked for this of the main branch
@@ -57,7 +57,7 @@ def _fetch_states(table: PaimonTable) -> None:
         store,
         documents=[
             *(layout.document("snapshot", number) for number in shown),
-            *(layout.document("tag", name) for name in table.tag_names),
+            *(layout.document("tag", name) for name in table.context.tag_names),
             *(layout.document("schema", number) for number in context.schemas.ids[-_MOST_SCHEMAS:]),
             *(f"{one.folder('snapshot')}/{hint}" for one in others for hint in HINTS),
             *list_named(layout, newest[-1:], "baseManifestList"),
@@ -66,7 +66,7 @@ def _fetch_states(table: PaimonTable) -> None:
         listings=[one.folder("snapshot") for one in others],
         small=[(path, MOST_BYTES) for path in indexes],
     )
-    latest = [(one, table.find_pointer(one.branch).latest) for one in others]
+    latest = [(one, context.find_pointer(one.branch).latest) for one in others]
     fetch(
         store,
         documents=[one.document("snapshot", number) for one, number in latest if number is not None],
@@ -110,11 +110,11 @@ def fetch_history(table: PaimonTable) -> None:
         return
     with suppress(LakeError):
         fetch(store, listings=[layout.folder(name) for name in ("changelog", "consumer")])
-        pointer = table.pointer
+        pointer = table.context.pointer
         paths = [
             *(layout.document("snapshot", number) for number in (*pointer.stray, *pointer.ids)),
-            *(layout.document("tag", name) for name in table.tag_names),
-            *(layout.document("changelog", number) for number in table.changelog_numbers),
+            *(layout.document("tag", name) for name in table.context.tag_names),
+            *(layout.document("changelog", number) for number in table.context.changelog_numbers),
         ]
         fetch(store, documents=paths)
         states = [peek(store, path) for path in paths]

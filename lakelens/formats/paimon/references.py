@@ -123,18 +123,18 @@ class PaimonReferring(Referring):
 def _list_kept(branch: PaimonTable, name: str) -> Iterator[Keeper]:
     """What one branch keeps. Snapshots that the engine does not see keep files and need none."""
     fetch_history(branch)
-    layout, pointer, home = branch.context.layout, branch.pointer, f"{name}: " if name else ""
+    layout, pointer, home = branch.context.layout, branch.context.pointer, f"{name}: " if name else ""
     own = None if not home else _DATA  # a branch may begin with a copy of a tag's snapshot
     for number in (*pointer.stray, *pointer.ids):
         roles = () if number in pointer.stray else own
         path = layout.document("snapshot", number)
         found = branch.find_numbered(number)
         yield Keeper(f"{home}snapshot {number}", found, path, roles, ref=branch.branch_name, branch=name)
-    for tag in branch.tag_names:
+    for tag in branch.context.tag_names:
         path = layout.document("tag", tag)
         yield Keeper(f"{home}tag {tag}", branch.tags.get(tag), path, _DATA, "tag", tag, name)
     changelogs = {snapshot.id: snapshot for snapshot in branch.changelogs}
-    for number in branch.changelog_numbers:
+    for number in branch.context.changelog_numbers:
         path = layout.document("changelog", number)
         found = changelogs.get(number)
         noun = f"{home}changelog {number}"

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from decimal import Context, Decimal
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import AccessDenied, LakeError, Missing, list_nearest, say_value
 from lakelens.formats.paimon.context import TableContext
-from lakelens.formats.paimon.discovery import HINTS, SnapshotPointer, find_latest
+from lakelens.formats.paimon.discovery import HINTS
 from lakelens.formats.paimon.metadata.layout import MAIN, TableLayout, list_keys
 from lakelens.formats.paimon.metadata.wire import ConsumerDocument, parse_document, parse_json
 from lakelens.formats.paimon.snapshot import PaimonSnapshot, read_snapshot
@@ -26,15 +26,13 @@ from lakelens.model.snapshot import Ref
 if TYPE_CHECKING:
     from lakelens.formats.paimon.table import PaimonTable
 
-#: Of branches that were not opened: the current snapshot, and what is odd about its hints.
-Pointers: TypeAlias = dict[str, tuple[SnapshotPointer, Findings]]
 _EXACT = Context(prec=100)
 
 
 def read_tags(table: PaimonTable) -> dict[str, PaimonSnapshot]:
     """The snapshots that tags keep, by the tag's name; unreadable tags are findings."""
     context = table.context
-    names = table.tag_names
+    names = table.context.tag_names
     fetch(context.store, documents=[context.layout.document("tag", name) for name in names])
     read = {name: read_snapshot(table, context.layout.document("tag", name)) for name in names}
     return {name: snapshot for name, snapshot in read.items() if snapshot is not None}
@@ -42,16 +40,11 @@ def read_tags(table: PaimonTable) -> dict[str, PaimonSnapshot]:
 
 def read_changelogs(table: PaimonTable) -> tuple[PaimonSnapshot, ...]:
     """The documents of snapshots that are kept for their changelogs; unreadable ones are findings."""
-    context, numbers = table.context, table.changelog_numbers
+    context, numbers = table.context, table.context.changelog_numbers
     paths = [context.layout.document("changelog", number) for number in numbers]
     fetch(context.store, documents=paths)
     found = (read_snapshot(table, path, number) for path, number in zip(paths, numbers, strict=True))
     return tuple(snapshot for snapshot in found if snapshot is not None)
-
-
-def list_tag_names(context: TableContext) -> list[str]:
-    """The names of the tags by the names of their files; markers of finished tags are not among them."""
-    return list_keys(context.list_folder(context.layout.folder("tag")), "tag")
 
 
 def make_tag(name: str, snapshot: PaimonSnapshot) -> Ref:
@@ -74,31 +67,21 @@ def make_branch(table: PaimonTable, name: str) -> Ref:
     context = table.context
     layout = TableLayout(context.layout.root, name)
     if name == table.branch_name:
-        latest = table.pointer.latest
+        latest = table.context.pointer.latest
     else:
         folder = layout.folder("snapshot")
         # what is odd about another branch's hints is found when that branch is opened
-        latest = context.access.attempt(lambda: table.find_pointer(name).latest, folder, None)
+        latest = context.access.attempt(lambda: context.find_pointer(name).latest, folder, None)
     return Ref(name, "branch", latest, path=layout.home, _source=context.source())
 
 
-def find_pointer(context: TableContext, name: str, known: Pointers) -> SnapshotPointer:
-    """The hints of another branch; what is odd about them is kept for when that branch is opened."""
-    if name not in known:
-        found, folder = Findings(), TableLayout(context.layout.root, name).folder("snapshot")
-        known[name] = find_latest(context.store, folder, found), found
-    return known[name][0]
-
-
-def enter_branch(
-    context: TableContext, branch: str, pointers: Pointers
-) -> tuple[TableContext, SnapshotPointer | None]:
-    """The storage side of a branch of the same table, and what is known of its current snapshot.
+def enter_branch(context: TableContext, branch: str) -> TableContext:
+    """Enter a branch of the same table, with what is known of its current snapshot.
 
     Raises `Missing` where there is no such branch.
     """
     layout = TableLayout(context.layout.root, branch)
-    pointer, found = pointers.get(branch, (None, Findings()))
+    pointer, findings = context.pointers.get(branch, (None, Findings()))
     if branch != MAIN and pointer is None:
         fetch(
             context.store,
@@ -110,9 +93,11 @@ def enter_branch(
             hint = list_nearest(str(branch), context.branch_names)
             raise Missing(f"no branch {say_value(branch)}", path=layout.home, hint=hint)
     own = TableContext(context.store, layout.root, branch, context.find_bytes)
-    for one in found:
-        own.findings.add(one.severity, one.code, one.path, one.message, one.snapshots)
-    return own, pointer
+    if pointer is not None:
+        own.pointer = pointer
+    for finding in findings:
+        own.findings.add(finding.severity, finding.code, finding.path, finding.message, finding.snapshots)
+    return own
 
 
 def _may_be_there(context: TableContext, folder: str) -> bool:

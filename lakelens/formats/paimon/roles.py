@@ -77,7 +77,7 @@ def collect_references(table: PaimonTable) -> References:
         branch = table.branch(ref.name)
         fetch_history(branch)
         home = "" if branch.branch_name == MAIN else f"{branch.branch_name}: "
-        for number in (*branch.pointer.stray, *branch.pointer.ids):
+        for number in (*branch.context.pointer.stray, *branch.context.pointer.ids):
             found = branch.find_numbered(number)
             if found is not None:
                 _follow(references, found, f"{home}snapshot {number}")

@@ -12,16 +12,12 @@ from lakelens.caching import cached_property
 from lakelens.formats.paimon import FORMAT
 from lakelens.formats.paimon.context import TableContext, TableObject
 from lakelens.formats.paimon.deletes.positions import VectorReader
-from lakelens.formats.paimon.discovery import SnapshotPointer, find_latest
 from lakelens.formats.paimon.manifests.manifest import KnownManifests
-from lakelens.formats.paimon.metadata.layout import MAIN, describe_buckets, list_numbers
+from lakelens.formats.paimon.metadata.layout import MAIN, describe_buckets
 from lakelens.formats.paimon.metadata.schemas import PaimonSchema
 from lakelens.formats.paimon.reading import SHORT_HISTORY, fetch_outline
 from lakelens.formats.paimon.refs import (
-    Pointers,
     enter_branch,
-    find_pointer,
-    list_tag_names,
     make_branch,
     make_tag,
     read_changelogs,
@@ -60,18 +56,14 @@ class PaimonTable(TableObject, Table):
         evidence: Evidence,
         name: str,
         catalog: Any = None,
-        pointer: SnapshotPointer | None = None,
     ) -> None:
         self.context = context
-        if pointer is not None:
-            self.pointer = pointer
         self._known_manifests = KnownManifests(context)
         self._vector_reader = VectorReader(context.access)
         self._snapshots: dict[int, PaimonSnapshot | None] = {}
         self._is_outlined = False
         self._branches: dict[str, PaimonTable] = {}
-        self._pointers: Pointers = {}
-        branch, choice = context.layout.branch, self.pointer.reason
+        branch, choice = context.layout.branch, context.pointer.reason
         how = choice if branch == MAIN else f"{branch}: {choice}"
         super().__init__(
             TableSource(
@@ -97,7 +89,7 @@ class PaimonTable(TableObject, Table):
                 snapshots=self._list_snapshots,
                 current=self._find_current,
                 separate_branches=self._list_branches,
-                count=lambda: len(self.pointer.ids),
+                count=lambda: len(context.pointer.ids),
                 has=lambda number: number in self._numbers,
                 find=lambda number: self.find_numbered(number) if number in self._numbers else None,
                 find_tagged=self._find_tagged,
@@ -113,19 +105,9 @@ class PaimonTable(TableObject, Table):
         )
         context.schemas.find_referred = lambda: self.current.schema_id if self.current else None
 
-    @cached_property
-    def pointer(self) -> SnapshotPointer:
-        """The current snapshot's number and how it was found."""
-        context = self.context
-        return find_latest(context.store, context.layout.folder("snapshot"), context.findings)
-
     def _mark_state(self) -> tuple[str, Hashable]:
         """The numbers of the snapshots, of which expiry removes the oldest, and the tags."""
-        return f"snapshot {self.pointer.latest}", (tuple(self.pointer.ids), tuple(self.tags))
-
-    def find_pointer(self, name: str) -> SnapshotPointer:
-        """The current snapshot of another branch, which is not opened for it."""
-        return find_pointer(self.context, name, self._pointers)
+        return f"snapshot {self.context.pointer.latest}", (tuple(self.context.pointer.ids), tuple(self.tags))
 
     def _describe_traits(self) -> Traits:
         kind = f"Apache Paimon table with{'' if self.primary_keys else 'out'} primary key"
@@ -171,11 +153,6 @@ class PaimonTable(TableObject, Table):
         """What each tag keeps; the snapshot's own file may have expired."""
         return read_tags(self)
 
-    @cached_property
-    def tag_names(self) -> Sequence[str]:
-        """The names of the tags, readable or not."""
-        return list_tag_names(self.context)
-
     def _list_refs(self) -> Iterable[Ref]:
         """List `main`, the other branches, and the opened branch's tags."""
         branches = [make_branch(self, name) for name in self.context.branch_names]
@@ -186,7 +163,7 @@ class PaimonTable(TableObject, Table):
 
         `snapshot(id)` also finds a snapshot file outside of the range of the hints.
         """
-        ids = self.pointer.ids
+        ids = self.context.pointer.ids
         unread = [number for number in ids if number not in self._snapshots]
         paths = [self.context.layout.document("snapshot", number) for number in unread]
         for number, read in zip(unread, self.context.store.read_together(paths), strict=True):
@@ -204,7 +181,7 @@ class PaimonTable(TableObject, Table):
 
     def _outline_history(self, most: int) -> History | None:
         """Outline a long history: the listing gives the count, and few snapshots are read."""
-        ids = self.pointer.ids
+        ids = self.context.pointer.ids
         tried = most + SHORT_HISTORY  # a run of damaged ones is not followed without end
         if len(ids) <= tried:
             return None
@@ -224,19 +201,13 @@ class PaimonTable(TableObject, Table):
 
     def _find_current(self) -> PaimonSnapshot | None:
         """Find the latest snapshot; the latest readable one, with a finding, when that one is damaged."""
-        ids = [number for number in self.pointer.ids if number <= (self.pointer.latest or 0)]
+        ids = [number for number in self.context.pointer.ids if number <= (self.context.pointer.latest or 0)]
         return next(self._find_readable(ids[::-1]), None)
 
     @cached_property
     def changelogs(self) -> Sequence[PaimonSnapshot]:
         """Snapshot documents that are kept for their changelog after the snapshot expired, by id."""
         return read_changelogs(self)
-
-    @cached_property
-    def changelog_numbers(self) -> Sequence[int]:
-        """The numbers of the changelog documents, readable or not."""
-        folder = self.context.layout.folder("changelog")
-        return list_numbers(self.context.list_folder(folder), "changelog")
 
     @cached_property
     def consumers(self) -> Mapping[str, int]:
@@ -252,7 +223,7 @@ class PaimonTable(TableObject, Table):
         if self.current is not None:
             documents[self._relative(self.current.path)] = self.current.raw
         folder = self._relative(self.context.layout.folder("snapshot"))
-        documents |= {f"{folder}/{name}": text for name, text in self.pointer.hints.items()}
+        documents |= {f"{folder}/{name}": text for name, text in self.context.pointer.hints.items()}
         documents |= {self._relative(tag.path): tag.raw for tag in self.tags.values()}
         return Document(documents, "documents", self.vocabulary)
 
@@ -279,13 +250,13 @@ class PaimonTable(TableObject, Table):
         if name == self.branch_name:
             return self
         if name not in self._branches:
-            own, pointer = enter_branch(self.context, name, self._pointers)
-            self._branches[name] = PaimonTable(own, self.evidence, self.name, self.catalog, pointer)
+            own = enter_branch(self.context, name)
+            self._branches[name] = PaimonTable(own, self.evidence, self.name, self.catalog)
         return self._branches[name]
 
     @cached_property
     def _numbers(self) -> frozenset[int]:
-        return frozenset((*self.pointer.ids, *self.pointer.stray))
+        return frozenset((*self.context.pointer.ids, *self.context.pointer.stray))
 
     def _find_tagged(self, number: int) -> PaimonSnapshot | None:
         return next((snapshot for snapshot in self.tags.values() if snapshot.id == number), None)

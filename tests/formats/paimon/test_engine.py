@@ -262,7 +262,7 @@ def _word_stats(stats: SimpleStats) -> dict[str, Any]:
 def test_manifest_lists(lake: Lake) -> None:
     seen = set()
     for table, said in lake.views():
-        for number in (*table.pointer.stray, *table.pointer.ids):
+        for number in (*table.context.pointer.stray, *table.context.pointer.ids):
             for found in table.snapshot(number).manifest_lists:
                 name = found.recorded_path
                 if said.get("manifest_lists", {}).get(name) is None:

@@ -40,7 +40,7 @@ def test_a_remote_history_is_read_ahead(tmp_path: Path) -> None:
     files["/t/snapshot/snapshot-9"] = b"{"
     near, far = _open(MemoryStore(files)), _open(FarStore(files))
     assert [one.raw for one in far.snapshots] == [one.raw for one in near.snapshots]
-    assert [one.id for one in far.snapshots] == [n for n in far.pointer.ids if n != 9]
+    assert [one.id for one in far.snapshots] == [n for n in far.context.pointer.ids if n != 9]
     assert [(f.code, f.path, f.message) for f in far.findings] == [
         (f.code, f.path, f.message) for f in near.findings
     ]

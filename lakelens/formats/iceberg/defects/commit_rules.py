@@ -39,7 +39,7 @@ def ranges_without_bounds(table: IcebergTable) -> Iterator[Finding]:
     follows the specification concludes that the field has no value at all, and skips the manifest.
     """
     found: dict[str, tuple[str, list[int]]] = {}
-    for snapshot in table.walk_snapshots():
+    for snapshot in table._known:
         for listed in snapshot.manifest_lists:
             for manifest in listed.walk()[0]:
                 live = (manifest.added_files_count, manifest.existing_files_count)
@@ -289,7 +289,7 @@ def totals_of_commit(table: IcebergTable) -> Iterator[Finding]:
 
     Shows in summaries: an append whose totals are what it added, though its parent has rows or files.
     """
-    for snapshot in table.walk_snapshots():
+    for snapshot in table._known:
         parent = snapshot.parent
         if parent is None or snapshot.operation != "append":
             continue
@@ -319,7 +319,7 @@ def totals_of_nothing(table: IcebergTable) -> Iterator[Finding]:
 
     Shows in summaries: an append with no files added, whose manifest list has manifests of this snapshot with added files.
     """
-    for snapshot in table.walk_snapshots():
+    for snapshot in table._known:
         summary = snapshot.summary
         if snapshot.operation != "append" or (parse_figure(summary, "added-data-files") or 0) > 0:
             continue
@@ -352,7 +352,7 @@ def list_attempt(table: IcebergTable) -> Iterator[Finding]:
     sizes = list_sizes(table)
     lost = {
         snapshot.id: snapshot.path
-        for snapshot in table.walk_snapshots()
+        for snapshot in table._known
         if snapshot.path is not None and snapshot.path not in sizes
     }
     if not lost:
@@ -379,7 +379,7 @@ def checkpoint_twice(table: IcebergTable) -> Iterator[Finding]:
     Shows in summaries: two snapshots of the same job and operator name the same checkpoint and both add files.
     """
     seen: dict[tuple[str | None, ...], list[int]] = {}
-    for snapshot in table.walk_snapshots():
+    for snapshot in table._known:
         key = tuple(snapshot.summary.get(name) for name in _KEYS)
         adds = parse_figure(snapshot.summary, "added-data-files") or 0
         if key[0] is not None and key[2] is not None and adds and snapshot.picked_from is None:

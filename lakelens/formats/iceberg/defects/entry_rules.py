@@ -246,7 +246,7 @@ def two_vectors(table: IcebergTable) -> Iterator[Finding]:
     ):
         reached.setdefault(manifest, []).append(path)
     found: dict[str, tuple[int, list[int]]] = {}
-    for snapshot in table.walk_snapshots():
+    for snapshot in table._known:
         counts: dict[str, int] = {}
         for manifest in dict.fromkeys(one.path for one in snapshot.manifests):
             for path in reached.get(manifest, ()):

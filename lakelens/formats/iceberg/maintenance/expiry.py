@@ -355,7 +355,7 @@ def _list_recorded(table: IcebergTable) -> Iterator[str]:
     typed = table._context.typed
     for log in typed.metadata_log:
         yield log.metadata_file
-    for snapshot in table.walk_snapshots():
+    for snapshot in table._known:
         for listed in snapshot.manifest_lists:
             if listed.recorded_path is not None:
                 yield listed.recorded_path

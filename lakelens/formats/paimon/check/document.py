@@ -185,7 +185,7 @@ def compare_document(table: PaimonTable, survey: Survey, tallies: Sequence[Manif
     _compare_consumers(table, line)
     # what opening the table compared: hints with the listing, ids with each other
     wrong = sum(found.code in _OPENED and found.severity != "note" for found in table.findings)
-    looked = len(table.pointer.hints) + len(table.pointer.ids)
+    looked = len(table.context.pointer.hints) + len(table.context.pointer.ids)
     line.compared += max(looked, wrong)
     line.differing += wrong
 
@@ -291,7 +291,7 @@ def _count(state: State, roles: tuple[str, ...], tallies: Sequence[ManifestTally
 
 def _compare_consumers(table: PaimonTable, line: LedgerLine) -> None:
     """A consumer goes on with a snapshot that has not expired: expiry spares those that consumers need."""
-    ids = table.pointer.ids
+    ids = table.context.pointer.ids
     for name, following in table.consumers.items():
         is_there = not ids or ids[0] <= following
         path = table.context.layout.document("consumer", name)

@@ -253,7 +253,9 @@ def plan_compaction(table: Table, values: Mapping[str, Any]) -> Proposal:
     branch = require_paimon(table)
     is_full, is_new = values.get("full", True), is_new_engine(branch, values)
     assumptions = [
-        Assumption(f"No commit happens in between; this was planned on snapshot {branch.pointer.latest}."),
+        Assumption(
+            f"No commit happens in between; this was planned on snapshot {branch.context.pointer.latest}."
+        ),
         describe_engine(is_new),
     ]
     strategy = None if is_full else "minor"
@@ -267,8 +269,8 @@ def plan_compaction(table: Table, values: Mapping[str, Any]) -> Proposal:
     snapshot = branch.current
     if snapshot is None:
         return Proposal(changes, call, dialect, notes=["There is no snapshot."], assumptions=assumptions)
-    if snapshot.id != branch.pointer.latest:
-        refusal = f"snapshot {branch.pointer.latest} cannot be read: the engine fails"
+    if snapshot.id != branch.context.pointer.latest:
+        refusal = f"snapshot {branch.context.pointer.latest} cannot be read: the engine fails"
         return Proposal(changes, call, dialect, refusal=refusal, assumptions=assumptions)
     compactor = Compactor(branch, snapshot, is_full, is_new)
     files = [file for file in snapshot.files if isinstance(file, PaimonDataFile)]
@@ -295,7 +297,7 @@ def plan_compaction(table: Table, values: Mapping[str, Any]) -> Proposal:
         kept=(
             *(
                 describe_fate(branch, branch.find_numbered(number), number, why)
-                for number in branch.pointer.ids
+                for number in branch.context.pointer.ids
             ),
             *list_others(branch, frozenset()),
         ),

@@ -350,7 +350,7 @@ def list_others(
     for keeper in Referring.of(branch).list_keepers():
         name = keeper.name
         number = keeper.snapshot.id if keeper.snapshot is not None else None
-        if name in lost or (name.startswith(own) and number in branch.pointer.ids):
+        if name in lost or (name.startswith(own) and number in branch.context.pointer.ids):
             continue
         kind = name.removeprefix(home)
         if not name.startswith(home) or (not home and ": " in name):
@@ -387,7 +387,7 @@ def warn_of_others(branch: PaimonTable, deletion: Deletion) -> list[str]:
             continue
         try:
             other = branch.branch(ref.name)
-            snapshots = (other.find_numbered(number) for number in other.pointer.ids)
+            snapshots = (other.find_numbered(number) for number in other.context.pointer.ids)
             states = (*(snapshot for snapshot in snapshots if snapshot is not None), *other.tags.values())
             needed = {path for state in states for path in _list_needed(state)}
         except LakeError as error:

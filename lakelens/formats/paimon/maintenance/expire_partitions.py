@@ -155,7 +155,9 @@ def plan_expiry(table: Table, values: Mapping[str, Any]) -> Proposal:
     own = {name: values.get(name) for name in ("timestamp_formatter", "timestamp_pattern", "expire_strategy")}
     call = write_call("expire_partitions", {"table": name_table(branch), "expiration_time": text, **own})
     assumptions = [
-        Assumption(f"No commit happens in between; this was planned on snapshot {branch.pointer.latest}."),
+        Assumption(
+            f"No commit happens in between; this was planned on snapshot {branch.context.pointer.latest}."
+        ),
         describe_engine(is_new),
         Assumption(_ZONE, False),
     ]
@@ -165,8 +167,8 @@ def plan_expiry(table: Table, values: Mapping[str, Any]) -> Proposal:
         why = "There is no snapshot." if snapshot is None else "The table has no partitions."
         return Proposal(changes, call, notes=[why], assumptions=assumptions)
     files = [file for file in snapshot.files if isinstance(file, PaimonDataFile)]
-    if snapshot.is_incomplete or snapshot.id != branch.pointer.latest:
-        refusal = f"snapshot {branch.pointer.latest} cannot be read: the engine fails"
+    if snapshot.is_incomplete or snapshot.id != branch.context.pointer.latest:
+        refusal = f"snapshot {branch.context.pointer.latest} cannot be read: the engine fails"
         return Proposal(changes, call, refusal=refusal, assumptions=assumptions)
     try:
         before = read_now(values).replace(tzinfo=None) - span
@@ -274,7 +276,7 @@ def _propose(
         describe_fate(
             branch, branch.find_numbered(number), number, "it keeps the files of expired partitions"
         )
-        for number in branch.pointer.ids
+        for number in branch.context.pointer.ids
     ]
     return Proposal(
         changes if taken else "The current data does not change.",

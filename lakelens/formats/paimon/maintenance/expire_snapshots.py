@@ -70,7 +70,7 @@ def choose_range(
     branch: PaimonTable, values: Mapping[str, Any], is_new: bool, ahead: int = 0
 ) -> Range | None:
     """Which snapshots go, after `ahead` more commits; None where there are none. Raises `LakeError` for what stops it."""
-    ids = branch.pointer.ids
+    ids = branch.context.pointer.ids
     if not ids:
         return None
     earliest, latest = ids[0], ids[-1] + ahead
@@ -146,7 +146,7 @@ def describe_automatic(branch: PaimonTable, now: datetime, is_new: bool, ahead: 
     except LakeError as error:
         return [f"The expiry at the end fails: {error.reason}."]
     going = () if chosen is None else chosen.ids
-    if is_new and ahead and branch.pointer.latest in going:
+    if is_new and ahead and branch.context.pointer.latest in going:
         going = going[:-1]  # the commit that is made is the one that follows it, and is young
     number = len(going)
     if not number:
@@ -162,7 +162,9 @@ def plan_expiry(table: Table, values: Mapping[str, Any]) -> Proposal:
     own = {name: values.get(name) for name in ("retain_max", "retain_min", "older_than", "max_deletes")}
     call = write_call("expire_snapshots", {"table": name_table(branch), **own})
     assumptions = [
-        Assumption(f"No commit happens in between; this was planned on snapshot {branch.pointer.latest}."),
+        Assumption(
+            f"No commit happens in between; this was planned on snapshot {branch.context.pointer.latest}."
+        ),
         describe_engine(is_new),
     ]
     if branch.context.is_on("snapshot.clean-empty-directories"):
@@ -170,7 +172,7 @@ def plan_expiry(table: Table, values: Mapping[str, Any]) -> Proposal:
     changes = "The current data does not change."
     try:
         chosen = choose_range(branch, values, is_new)
-        unread = [name for name in branch.tag_names if name not in branch.tags]
+        unread = [name for name in branch.context.tag_names if name not in branch.tags]
         if unread:
             path = branch.context.layout.document("tag", unread[0])
             raise LakeError(f"tag {unread[0]} cannot be read: the engine fails", path=path)
@@ -211,7 +213,7 @@ def plan_expiry(table: Table, values: Mapping[str, Any]) -> Proposal:
 def _list_kept(branch: PaimonTable, chosen: Range) -> list[Fate]:
     """The snapshots that stay, each with why: the first by what stopped the expiry, the others as they are newer."""
     kept, going = [], frozenset(chosen.ids)
-    for number in branch.pointer.ids:
+    for number in branch.context.pointer.ids:
         if number not in going:
             why = chosen.why if number >= chosen.end else "before a gap: the engine passes it over"
             kept.append(describe_fate(branch, branch.find_numbered(number), number, why))
@@ -315,13 +317,13 @@ class UsedNames:
     def add_branch(self, branch: PaimonTable) -> None:
         """All states of a branch. Raises `LakeError` where the engine stops."""
         layout = branch.context.layout
-        for number in (*branch.pointer.stray, *branch.pointer.ids):
+        for number in (*branch.context.pointer.stray, *branch.context.pointer.ids):
             path = layout.document("snapshot", number)
             self._add(branch.find_numbered(number), f"snapshot {number}", path)
-        for name in branch.tag_names:
+        for name in branch.context.tag_names:
             self._add(branch.tags.get(name), f"tag {name}", layout.document("tag", name))
         changelogs = {snapshot.id: snapshot for snapshot in branch.changelogs}
-        for number in branch.changelog_numbers:
+        for number in branch.context.changelog_numbers:
             path = layout.document("changelog", number)
             self._add(changelogs.get(number), f"changelog {number}", path, is_log=True)
 
@@ -440,7 +442,10 @@ def plan_removal(table: Table, values: Mapping[str, Any]) -> Proposal:
             "are as many partitions as cores."
         )
     why = "what it names is not removed"
-    kept = [describe_fate(branch, branch.find_numbered(number), number, why) for number in branch.pointer.ids]
+    kept = [
+        describe_fate(branch, branch.find_numbered(number), number, why)
+        for number in branch.context.pointer.ids
+    ]
     return Proposal(
         changes,
         call,

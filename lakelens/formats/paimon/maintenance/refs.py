@@ -67,7 +67,7 @@ class TagCleaner:
     def _clean(self, name: str, tag: PaimonSnapshot, tags: Sequence[PaimonSnapshot]) -> None:
         numbers = [other.id for other in tags]
         place = numbers.index(tag.id)
-        earliest = self.branch.pointer.ids[0] if self.branch.pointer.ids else None
+        earliest = self.branch.context.pointer.ids[0] if self.branch.context.pointer.ids else None
         after = tags[place + 1] if place + 1 < len(tags) else None
         if earliest is None:
             fails = (
@@ -116,7 +116,7 @@ class TagCleaner:
             describe_fate(
                 self.branch, self.branch.find_numbered(number), number, "a tag's end does not concern it"
             )
-            for number in self.branch.pointer.ids
+            for number in self.branch.context.pointer.ids
         ]
         names = frozenset(fate.keeper for fate in lost)
         pieces = self.deletion.pieces
@@ -135,7 +135,7 @@ class TagCleaner:
 
 
 def _assume(branch: PaimonTable, is_new: bool) -> list[Assumption]:
-    planned = f"No commit happens in between; this was planned on snapshot {branch.pointer.latest}."
+    planned = f"No commit happens in between; this was planned on snapshot {branch.context.pointer.latest}."
     return [Assumption(planned), describe_engine(is_new)]
 
 
@@ -146,11 +146,13 @@ def plan_deletion(table: Table, values: Mapping[str, Any]) -> Proposal:
     names = list(dict.fromkeys(values["tag"]))
     call = write_call("delete_tag", {"table": name_table(branch), "tag": ",".join(names)})
     for name in names:
-        if name not in branch.tag_names:
+        if name not in branch.context.tag_names:
             raise Missing(
-                f"there is no tag {name}", path=branch.location, hint=list_nearest(name, branch.tag_names)
+                f"there is no tag {name}",
+                path=branch.location,
+                hint=list_nearest(name, branch.context.tag_names),
             )
-    unread = [name for name in branch.tag_names if name not in branch.tags]
+    unread = [name for name in branch.context.tag_names if name not in branch.tags]
     assumptions = _assume(branch, is_new)
     if unread:
         refusal = f"tag {unread[0]} cannot be read: the engine fails"
@@ -178,7 +180,7 @@ def plan_expiry(table: Table, values: Mapping[str, Any]) -> Proposal:
             False,
         )
     )
-    unread = [name for name in branch.tag_names if name not in branch.tags]
+    unread = [name for name in branch.context.tag_names if name not in branch.tags]
     if unread:
         refusal = f"tag {unread[0]} cannot be read: the engine fails"
         return Proposal(_CHANGES, call, refusal=refusal, assumptions=assumptions)
@@ -188,7 +190,7 @@ def plan_expiry(table: Table, values: Mapping[str, Any]) -> Proposal:
             "Paimon 0.9 has no such call: its writers expire tags after a commit, by the same rule."
         )
     now = read_now(values).replace(tzinfo=None)
-    for name in branch.tag_names:
+    for name in branch.context.tag_names:
         why = _find_end(branch, name, now, before if is_new else None)
         if why is not None:
             cleaner.drop(name, why)
@@ -246,18 +248,18 @@ def find_target(branch: PaimonTable, version: str) -> PaimonSnapshot:
         if not branch.has_snapshot(number):
             hint = (
                 "there is none"
-                if not branch.pointer.ids
-                else f"there are {branch.pointer.ids[0]} to {branch.pointer.latest}"
+                if not branch.context.pointer.ids
+                else f"there are {branch.context.pointer.ids[0]} to {branch.context.pointer.latest}"
             )
             raise Missing(f"there is no snapshot {version}", path=branch.location, hint=hint)
         found = branch.find_numbered(number)
         path = branch.context.layout.document("snapshot", number)
     else:
-        if version not in branch.tag_names:
+        if version not in branch.context.tag_names:
             raise Missing(
                 f"there is no tag {version}",
                 path=branch.location,
-                hint=list_nearest(version, branch.tag_names),
+                hint=list_nearest(version, branch.context.tag_names),
             )
         found = branch.tags.get(version)
         path = branch.context.layout.document("tag", version)
@@ -273,17 +275,19 @@ def plan_rollback(table: Table, values: Mapping[str, Any]) -> Proposal:
     call = write_call("rollback", {"table": name_table(branch), "version": version})
     target = find_target(branch, version)
     assumptions = [
-        Assumption(f"No commit happens in between; this was planned on snapshot {branch.pointer.latest}."),
+        Assumption(
+            f"No commit happens in between; this was planned on snapshot {branch.context.pointer.latest}."
+        ),
         describe_engine(is_new),
     ]
     changes = f"The table is as it was at snapshot {target.id}: later commits are gone."
-    ids = branch.pointer.ids
+    ids = branch.context.pointer.ids
     if not ids:
         refusal = "there is no snapshot: the engine fails (Cannot find earliest snapshot)"
         return Proposal(changes, call, refusal=refusal, assumptions=assumptions)
     undone = [number for number in ids if number > target.id]
     later = {name: tag for name, tag in branch.tags.items() if tag.id > target.id}
-    changelogs = [number for number in branch.changelog_numbers if number > target.id]
+    changelogs = [number for number in branch.context.changelog_numbers if number > target.id]
     deletion = Deletion(branch)
     notes = _take_documents(deletion, undone, later, changelogs)
     dangers: list[str] = []
