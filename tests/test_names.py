@@ -106,7 +106,6 @@ def test_public_names_alone_are_shown(shell: Any) -> None:
     assert "annotations" not in {*dir(ll.errors), *dir(ll.options)} and "Missing" in dir(ll.errors)
     inner = {
         "find_by_id",
-        "outline_history",
         "key_id",
         "was_undone_by",
         "count_from",

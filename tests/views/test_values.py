@@ -48,6 +48,7 @@ KNOWN = {
     },
     "schema": {"columns", "key_columns", "options"},
     "snapshot": {
+        "answers",
         "context",
         "delete_index",
         "delete_reader",

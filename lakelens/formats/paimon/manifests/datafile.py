@@ -206,4 +206,4 @@ def to_wall_clock(value: Any) -> datetime | None:
 
 
 def _to_tuple(value: Sequence[Any] | None) -> tuple[Any, ...] | None:
-    return None if value is None else tuple(value)
+    return tuple(value) if isinstance(value, list | tuple) else None

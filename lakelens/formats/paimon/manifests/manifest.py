@@ -71,6 +71,9 @@ class _Container(TableObject):
         return decode_container(read_metadata(self.context, self.path, recorded_size, recorder), self.path)
 
 
+_LISTS = ("_EXTRA_FILES", "_VALUE_STATS_COLS", "_WRITE_COLS")  # of names, in the record of a file
+
+
 class PaimonManifest(_Container, Manifest):
     """A manifest; every field of its line in the list is an attribute without the leading underscore."""
 
@@ -139,6 +142,16 @@ class PaimonManifest(_Container, Manifest):
         if not isinstance(file, Mapping) or not isinstance(file.get("_FILE_NAME"), str):
             message, expected = f"record {position} is no manifest entry", "_FILE._FILE_NAME"
             raise Corrupt(message, path=self.path, expected=expected, seen=list(record))
+        for name in _LISTS:
+            values = file.get(name)
+            if not isinstance(values, list | tuple | None) or not all(
+                isinstance(v, str) for v in values or ()
+            ):
+                message, expected = (
+                    f"record {position} is no manifest entry",
+                    f"a list of names in _FILE.{name}",
+                )
+                raise Corrupt(message, path=self.path, expected=expected, seen=values)
         number = record.get("_KIND")
         if number not in KINDS:
             message, expected = f"record {position} of unknown kind", "_KIND 0 (ADD) or 1 (DELETE)"
