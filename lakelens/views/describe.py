@@ -21,9 +21,9 @@ CARDS = {
             model.life.lifetimes.Lifetime""",
         "answers.check": "analysis.check.check.Check analysis.check.check.FirstAid analysis.check.check.Defects",
         "answers.explanation": "analysis.explain.explanation.Explanation",
-        "answers.health": """analysis.health.health.Health model.health.measure.Measures model.health.measure.Measure
-            model.health.measure.Calls analysis.health.clustering.Clustering analysis.health.health.PartRows
-            model.health.measure.DocumentParts model.health.measure.Needs""",
+        "answers.health": """analysis.health.health.Health model.measures.measure.Measures model.measures.measure.Measure
+            model.measures.measure.Calls analysis.health.clustering.Clustering analysis.health.health.PartRows
+            model.measures.measure.DocumentParts model.measures.measure.Needs""",
         "answers.map": "analysis.map.Map model.charts.RowMap",
         "answers.plan": "analysis.dry_run.Plan",
         "answers.practice": """practice.exercise.Exercise practice.exercise.Exercises practice.exercise.Verdict

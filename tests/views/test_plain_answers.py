@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 import lakelens as ll
-from lakelens.model.health.rules import say_emptied
+from lakelens.model.measures.rules import say_emptied
 from lakelens.views.answers import health as card
 
 

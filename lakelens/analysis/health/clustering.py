@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from lakelens.display import Displayable
 from lakelens.model.collections import NamedItems
 from lakelens.model.facts.facts import Fact
-from lakelens.model.health.measure import Call, Limit, Measure, count
+from lakelens.model.measures.measure import Call, Limit, Measure, count
 from lakelens.model.scan.placement import open_placement
 from lakelens.model.scan.ranges import to_comparable
 from lakelens.model.stats import Term
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from lakelens.model.health.figures import FileFigures
-    from lakelens.model.health.rules import HealthRules
+    from lakelens.model.measures.figures import FileFigures
+    from lakelens.model.measures.rules import HealthRules
     from lakelens.model.schema import Field
     from lakelens.model.table import Table
 

@@ -22,8 +22,8 @@ from lakelens.model.arrow import text_array
 from lakelens.model.collections import Rows, Tabular
 from lakelens.model.facts.traits import format_size
 from lakelens.model.finding import Findings
-from lakelens.model.health.figures import FileFigures, sum_groups
-from lakelens.model.health.measure import (
+from lakelens.model.measures.figures import FileFigures, sum_groups
+from lakelens.model.measures.measure import (
     GROUPS,
     Call,
     Calls,
@@ -35,15 +35,15 @@ from lakelens.model.health.measure import (
     Verdict,
     count,
 )
-from lakelens.model.health.rules import HealthRules, make_health_rules
+from lakelens.model.measures.rules import HealthRules, make_health_rules
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from lakelens.model.health.figures import FileFigures, Reach
-    from lakelens.model.health.rules import HealthRules
+    from lakelens.model.measures.figures import FileFigures, Reach
+    from lakelens.model.measures.rules import HealthRules
     from lakelens.model.snapshot import Snapshot
     from lakelens.model.table import Table
     from lakelens.views.render.plot import Plot

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lakelens.model.health.measure import Limit, list_file_needs
-from lakelens.model.health.rules import HealthRules
+from lakelens.model.measures.measure import Limit, list_file_needs
+from lakelens.model.measures.rules import HealthRules
 
 if TYPE_CHECKING:
     from lakelens.formats.hive.listing import HiveListing, HiveTable

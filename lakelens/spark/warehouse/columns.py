@@ -32,7 +32,7 @@ from lakelens.model.facts.facts import (
     choose_facts,
     list_kinds,
 )
-from lakelens.model.health.measure import Measures
+from lakelens.model.measures.measure import Measures
 
 if TYPE_CHECKING:
     import pyarrow as pa

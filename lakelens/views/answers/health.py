@@ -10,7 +10,7 @@ from math import log10
 
 from lakelens.analysis.health.clustering import Clustering
 from lakelens.analysis.health.health import Health, PartRows
-from lakelens.model.health.measure import Calls, DocumentParts, Measure, Measures, Needs
+from lakelens.model.measures.measure import Calls, DocumentParts, Measure, Measures, Needs
 from lakelens.options import display
 from lakelens.views.card import cells, named, wording
 from lakelens.views.card.meanings import list_sections

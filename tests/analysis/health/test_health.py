@@ -10,7 +10,7 @@ import pytest
 
 import lakelens as ll
 from lakelens.analysis.health.health import Health
-from lakelens.model.health.measure import GROUPS
+from lakelens.model.measures.measure import GROUPS
 from lakelens.views.describe import describe
 from tests.support.documents import invoke, read_document
 from tests.support.iceberg_builder import FIRST_ID, Builder, avro_field

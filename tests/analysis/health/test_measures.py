@@ -13,7 +13,7 @@ import lakelens as ll
 from lakelens.errors import LakeError
 from lakelens.formats.paimon.health.metadata import count_uncovered, join_ranges
 from lakelens.formats.paimon.maintenance.picks import count_runs, read_triggers
-from lakelens.model.health.measure import DocumentParts
+from lakelens.model.measures.measure import DocumentParts
 from tests.support import LAKES
 from tests.support.iceberg_lakes import Lake, find_lakes
 from tests.support.paimon_lakes import Lake as PaimonLake

@@ -10,9 +10,9 @@ from lakelens.codecs.span.span import Octets, Span, damaged_leaf
 from lakelens.errors import Corrupt
 from lakelens.model.check.defect import DefectBook, Product, Writer, rule
 from lakelens.model.finding import Finding
-from lakelens.model.health.measure import Call, Limit, Measure
-from lakelens.model.health.rules import HealthRules
 from lakelens.model.maintenance import Option, Piece, Procedure, Proposal
+from lakelens.model.measures.measure import Call, Limit, Measure
+from lakelens.model.measures.rules import HealthRules
 
 
 def measure_scribes(snapshot: Any, *_: object) -> Iterator[Measure]:

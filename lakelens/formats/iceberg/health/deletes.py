@@ -12,16 +12,16 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from lakelens.model.health.figures import Reach, sum_groups
-from lakelens.model.health.measure import Limit, Measure, count
+from lakelens.model.measures.figures import Reach, sum_groups
+from lakelens.model.measures.measure import Limit, Measure, count
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from lakelens.formats.iceberg.health.rules import IcebergHealth
-    from lakelens.model.health.figures import FileFigures
-    from lakelens.model.health.measure import DocumentParts
+    from lakelens.model.measures.figures import FileFigures
+    from lakelens.model.measures.measure import DocumentParts
 
     Numbers = NDArray[np.int64]
 

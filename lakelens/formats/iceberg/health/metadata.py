@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from lakelens.model.health.measure import Call, DocumentPart, DocumentParts, Limit, Measure, count
-from lakelens.model.health.rules import (
+from lakelens.model.measures.measure import Call, DocumentPart, DocumentParts, Limit, Measure, count
+from lakelens.model.measures.rules import (
     MIB,
     find_emptied,
     list_manifest_parts,
@@ -27,7 +27,7 @@ from lakelens.model.health.rules import (
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.health.rules import IcebergHealth
     from lakelens.formats.iceberg.metadata.document import Document, SnapshotIndex
-    from lakelens.model.health.figures import FileFigures, Reach
+    from lakelens.model.measures.figures import FileFigures, Reach
     from lakelens.model.scan.splits import SplitFigure
     from lakelens.model.snapshot import Ref
 

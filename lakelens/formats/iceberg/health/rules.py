@@ -18,9 +18,9 @@ from lakelens.formats.iceberg.health.deletes import find_reach, measure_deletes
 from lakelens.formats.iceberg.health.metadata import list_document_parts, measure_metadata
 from lakelens.formats.iceberg.metadata.columns import DELETE_FILE_PATH
 from lakelens.model.facts.traits import format_size
-from lakelens.model.health.figures import sum_groups
-from lakelens.model.health.measure import Call, Limit, Need, count, list_file_needs, list_type_needs
-from lakelens.model.health.rules import (
+from lakelens.model.measures.figures import sum_groups
+from lakelens.model.measures.measure import Call, Limit, Need, count, list_file_needs, list_type_needs
+from lakelens.model.measures.rules import (
     Groups,
     HealthRules,
     group_partitions,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from lakelens.formats.iceberg.snapshot import IcebergSnapshot
     from lakelens.formats.iceberg.table import IcebergTable
-    from lakelens.model.health.figures import FileFigures
+    from lakelens.model.measures.figures import FileFigures
 
     Numbers = NDArray[np.int64]
 

@@ -17,15 +17,15 @@ from lakelens.errors import LakeError
 from lakelens.formats.paimon.maintenance.deletion import is_new_engine
 from lakelens.formats.paimon.splits import parse_size
 from lakelens.io.ahead import fetch
-from lakelens.model.health.measure import Call, DocumentPart, Limit, Measure, count
-from lakelens.model.health.rules import MIB, list_manifest_parts, measure_manifests, name_source, quote
+from lakelens.model.measures.measure import Call, DocumentPart, Limit, Measure, count
+from lakelens.model.measures.rules import MIB, list_manifest_parts, measure_manifests, name_source, quote
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.health.rules import PaimonHealth
     from lakelens.formats.paimon.manifests.manifest import PaimonManifest
     from lakelens.formats.paimon.table import PaimonTable
-    from lakelens.model.health.figures import FileFigures, Reach
-    from lakelens.model.health.measure import DocumentParts
+    from lakelens.model.measures.figures import FileFigures, Reach
+    from lakelens.model.measures.measure import DocumentParts
 
     Ranges = list[tuple[int, int]]
 

@@ -20,9 +20,24 @@ from lakelens.formats.paimon.health.metadata import (
 )
 from lakelens.formats.paimon.maintenance.deletion import is_new_engine
 from lakelens.formats.paimon.splits import parse_size
-from lakelens.model.health.figures import Reach, sum_groups
-from lakelens.model.health.measure import Call, Limit, Measure, Need, count, list_file_needs, list_type_needs
-from lakelens.model.health.rules import Groups, HealthRules, group_partitions, name_source, quote, read_number
+from lakelens.model.measures.figures import Reach, sum_groups
+from lakelens.model.measures.measure import (
+    Call,
+    Limit,
+    Measure,
+    Need,
+    count,
+    list_file_needs,
+    list_type_needs,
+)
+from lakelens.model.measures.rules import (
+    Groups,
+    HealthRules,
+    group_partitions,
+    name_source,
+    quote,
+    read_number,
+)
 from lakelens.model.scan.splits import SplitFigure
 
 if TYPE_CHECKING:
@@ -32,8 +47,8 @@ if TYPE_CHECKING:
 
     from lakelens.formats.paimon.snapshot import PaimonSnapshot
     from lakelens.formats.paimon.table import PaimonTable
-    from lakelens.model.health.figures import FileFigures
-    from lakelens.model.health.measure import DocumentParts
+    from lakelens.model.measures.figures import FileFigures
+    from lakelens.model.measures.measure import DocumentParts
 
     Numbers = NDArray[np.int64]
 

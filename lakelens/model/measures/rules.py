@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from lakelens.model.facts.traits import format_size
-from lakelens.model.health.measure import (
+from lakelens.model.measures.measure import (
     Call,
     DocumentPart,
     DocumentParts,
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from lakelens.model.health.figures import FileFigures, Reach
     from lakelens.model.manifest import Manifest
+    from lakelens.model.measures.figures import FileFigures, Reach
     from lakelens.model.schema import PartitionSpec
     from lakelens.model.snapshot import Snapshot
     from lakelens.model.table import Table

@@ -18,7 +18,7 @@ from lakelens.model.collections import Items, NamedItems
 from lakelens.model.facts.facts import Fact
 
 if TYPE_CHECKING:
-    from lakelens.model.health.figures import FileFigures
+    from lakelens.model.measures.figures import FileFigures
     from lakelens.model.schema import Schema
     from lakelens.model.snapshot import Snapshot
 
