@@ -102,7 +102,9 @@ def _offer_names() -> None:
     if getattr(shell, "custom_exceptions", None) == ():  # whoever has a handler of their own keeps it
         shell.set_custom_exc((KeyboardInterrupt,), _show_interrupt)
     matchers = getattr(getattr(shell, "Completer", None), "custom_matchers", None)
-    if matchers is None or any(getattr(one, "matcher_identifier", "") == __name__ for one in matchers):
+    if matchers is None or any(
+        getattr(matcher, "matcher_identifier", "") == __name__ for matcher in matchers
+    ):
         return
 
     def match(context: Any) -> Any:

@@ -373,7 +373,7 @@ def _fill(trace: Trace, before: _Moment, after: _Moment) -> None:
         )
         if found.files or found.kind != "changed" or found.document or found.metastore:
             tables.append(found)
-    files = [file for found in tables for file in found.files]
+    files = [file for table in tables for file in table.files]
     for path, state in parts[""].states.items():
         is_checksum = find_checked(path) != path
         file = StoredFile(path, "", 0, "checksum" if is_checksum else "unknown")

@@ -165,7 +165,7 @@ def _find_lost(kept: Kept, proposal: Proposal) -> tuple[dict[int, Piece], int, T
 def _place(listing: Listing, pieces: Sequence[Piece]) -> list[tuple[Piece, int]]:
     """Pieces with their places in the listing; -1 for what is not there."""
 
-    places = listing.find(text_array([one.path for one in pieces]))
+    places = listing.find(text_array([piece.path for piece in pieces]))
     return list(zip(pieces, places.tolist(), strict=True))
 
 
@@ -207,10 +207,16 @@ def _find_orphans(table: Table, proposal: Proposal) -> Deletions:
     below = None if rule.below is None else rule.below.rstrip("/") + "/"
 
     def choose(files: Sequence[Any]) -> Iterator[PlannedFile]:
-        for one in files:
-            if below is None or one.path.startswith(below):
+        for file in files:
+            if below is None or file.path.startswith(below):
                 yield PlannedFile(
-                    one.path, one.relative_path, one.size_bytes, one.role, (), one.modified, why=one.reason
+                    file.path,
+                    file.relative_path,
+                    file.size_bytes,
+                    file.role,
+                    (),
+                    file.modified,
+                    why=file.reason,
                 )
 
     found, young = list(choose(strays.orphans)), list(choose(strays.young))
@@ -448,7 +454,7 @@ class Plan(Tabular, Displayable):
     @property
     def written_bytes(self) -> int:
         """Bytes that are written, as far as they can be estimated."""
-        return sum(one.size_bytes or 0 for one in self.writes)
+        return sum(write.size_bytes or 0 for write in self.writes)
 
     @cached_property
     def findings(self) -> Findings:
@@ -470,7 +476,7 @@ class Plan(Tabular, Displayable):
     @property
     def is_certain(self) -> bool:
         """Whether all was read that decides which files are deleted, and no other document may be the current one."""
-        return not any(found.code in ("plan-unread", "plan-doubt") for found in self.findings)
+        return not any(finding.code in ("plan-unread", "plan-doubt") for finding in self.findings)
 
     def to_arrow(self) -> pa.Table:
         """One row for each file that something happens to: `action`, `role`, `path`, `relative_path`, `size_bytes`, `why`.
@@ -486,7 +492,7 @@ class Plan(Tabular, Displayable):
                 if path not in replaced:
                     yield self._make(Piece(path, content, size), "read")
         else:
-            yield from (one for one in self.reads if one.path not in replaced)
+            yield from (read for read in self.reads if read.path not in replaced)
         yield from self.replaced
         yield from self.deletes
 
@@ -506,7 +512,11 @@ class Plan(Tabular, Displayable):
     @cached_property
     def outcome(self) -> Sequence[Output]:
         """The files that come out of a rewriting, by role: not the documents that any commit writes."""
-        wanted = {one.role for one in self.replaced_counts} | {"data", "position delete", "deletion vectors"}
+        wanted = {count.role for count in self.replaced_counts} | {
+            "data",
+            "position delete",
+            "deletion vectors",
+        }
         found: dict[str, Output] = {}
         for output in self.writes:
             if output.role in wanted:

@@ -31,7 +31,7 @@ def read_changes(snapshot: Snapshot) -> Figures:
     added = removed = 0
     try:
         deltas = [one for one in snapshot.manifest_lists if one.role == "delta"]
-        for manifest in (manifest for one in deltas for manifest in one.manifests):
+        for manifest in (manifest for delta in deltas for manifest in delta.manifests):
             if manifest.added_files_count is None or manifest.deleted_files_count is None:
                 return figures
             added += manifest.added_files_count

@@ -134,11 +134,11 @@ def list_entries(
     Raises `LakeError` where the catalog itself cannot be asked.
     """
     names: list[Parts] = []
-    for found in _list_names(catalog, depth, within):
-        if isinstance(found, LakeError):
-            yield found
+    for name in _list_names(catalog, depth, within):
+        if isinstance(name, LakeError):
+            yield name
         else:
-            names.append(found)
+            names.append(name)
         if len(names) >= _MOST_NAMES:
             yield LakeError(
                 f"{catalog.source} lists more than {_MOST_NAMES:,} names; the others are left out"
@@ -271,7 +271,7 @@ def find_missing(catalog: TableCatalog, parts: Parts) -> Missing:
 
 
 def _list_spaces(catalog: TableCatalog, parent: Parts) -> list[str]:
-    return _try(lambda: [join_name(one) for one in catalog.list_namespaces(parent)])
+    return _try(lambda: [join_name(namespace) for namespace in catalog.list_namespaces(parent)])
 
 
 def _try(ask: Callable[[], list[str]]) -> list[str]:

@@ -158,7 +158,9 @@ def _describe_hive(table: Any, partitions: Sequence[Any], count: int) -> dict[st
     }
     if keys:
         facts["partition_count"] = count
-        facts["partitions"] = [_describe_partition(one, [key.name for key in keys]) for one in partitions]
+        facts["partitions"] = [
+            _describe_partition(partition, [key.name for key in keys]) for partition in partitions
+        ]
     return facts
 
 

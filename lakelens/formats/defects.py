@@ -271,7 +271,7 @@ def binary_statistics(table: Table) -> Iterator[Finding]:
     for file, footer, leaf, statistics in list_chunks(table):
         if leaf.physical_type not in _BINARY or not has_wrong_binary_bounds(footer.created_by):
             continue
-        bounds = [(one.get("min"), one.get("max")) for one in statistics]
+        bounds = [(statistic.get("min"), statistic.get("max")) for statistic in statistics]
         if len(bounds) > 1 and bounds[0][0] is not None and len(set(bounds)) == 1:
             message = (
                 f"column {leaf.path}: {len(bounds)} row groups have the same bounds; "
@@ -298,9 +298,13 @@ def signed_statistics(table: Table) -> Iterator[Finding]:
     for file, footer, leaf, statistics in list_chunks(table):
         if leaf.physical_type not in _BINARY:
             continue
-        for one in statistics:
-            low, high = one.get("min"), one.get("max")
-            if one.get("min_value") is not None or not isinstance(low, bytes) or not isinstance(high, bytes):
+        for statistic in statistics:
+            low, high = statistic.get("min"), statistic.get("max")
+            if (
+                statistic.get("min_value") is not None
+                or not isinstance(low, bytes)
+                or not isinstance(high, bytes)
+            ):
                 continue
             if low != high and max((*low, *high), default=0) >= 0x80:
                 message = (
@@ -331,8 +335,11 @@ def int96_statistics(table: Table) -> Iterator[Finding]:
             continue
         if find_order(footer, footer.leaves.index(leaf)) == "INT96_TIMESTAMP_ORDER":
             continue
-        for one in statistics:
-            pairs = ((one.get("min"), one.get("max")), (one.get("min_value"), one.get("max_value")))
+        for statistic in statistics:
+            pairs = (
+                (statistic.get("min"), statistic.get("max")),
+                (statistic.get("min_value"), statistic.get("max_value")),
+            )
             if any(low is not None and high is not None and low != high for low, high in pairs):
                 message = f"column {leaf.path}: bounds of INT96 timestamps, which had no order when they were written"
                 yield int96_statistics.report(shorten(table, file.path), message)

@@ -118,7 +118,7 @@ def _list_patterns(format: Format, name: str) -> tuple[str, ...]:
 @cache
 def _make_rule(never: tuple[str, ...], numbered: tuple[str, ...]) -> Rule:
     unchanging, coming_again = (
-        re.compile("|".join(f"(?:.*/)?{_translate(one)}" for one in patterns) or "(?!)", re.DOTALL)
+        re.compile("|".join(f"(?:.*/)?{_translate(pattern)}" for pattern in patterns) or "(?!)", re.DOTALL)
         for patterns in (never, numbered)
     )
 

@@ -336,7 +336,7 @@ def find_record(file: BytesView, position: int) -> BytesView | None:
         except LakeError:
             return None
         base, place = None, f"{block.label} decompressed"
-    record = next((one for one in records.iter_children() if one.label == f"record {position}"), None)
+    record = next((child for child in records.iter_children() if child.label == f"record {position}"), None)
     if record is None:
         return None
     details = f"byte {record.start:,} of {place}"
@@ -398,8 +398,8 @@ def _find_value(
         return None if record is None else _match(data, find_field(record, names), stored)
     for block in file.iter_children():
         records = next((part for part in block.iter_children() if part.label == "records"), None)
-        for one in records.iter_children() if records is not None else ():
-            found = _match(data, find_field(one, names), stored)
+        for child in records.iter_children() if records is not None else ():
+            found = _match(data, find_field(child, names), stored)
             if found is not None:
                 return found
     return None

@@ -206,7 +206,7 @@ class CacheStore:
 
     def expect_ends(self, questions: Iterable[tuple[object, ...]]) -> None:
         """Files whose ends are going to be read, each with its size, and with its line of a listing where there is one."""
-        for verb, path, *_, size, info in (one for one in questions if one[0] == "end"):
+        for verb, path, *_, size, info in (question for question in questions if question[0] == "end"):
             if isinstance(info, ObjectInfo):
                 self._note(info)
             elif verb and isinstance(path, str) and isinstance(size, int):

@@ -226,4 +226,4 @@ def _find_unlisted(asked: Iterable[Question], cache: CacheStore) -> list[Questio
     """Files that may be kept, of which a listing among the questions will say the size."""
     listed = {question[1] for question in asked if question[0] == "list"}
     files = [question for question in asked if question[0] in ("read", "read_range")]
-    return [one for one in files if cache.is_expected(one[1]) and one[1].rpartition("/")[0] in listed]
+    return [file for file in files if cache.is_expected(file[1]) and file[1].rpartition("/")[0] in listed]

@@ -467,11 +467,11 @@ def _flatten(section: Span) -> Iterator[Span]:
     """The lines of a section: those of a field, and what belongs to none; groups of many are opened."""
     if section.is_leaf:
         yield section
-    for one in section.iter_children():
-        if one.number is not None or one.is_leaf or all(leaf.is_leaf for leaf in one.iter_children()):
-            yield one
+    for child in section.iter_children():
+        if child.number is not None or child.is_leaf or all(leaf.is_leaf for leaf in child.iter_children()):
+            yield child
         else:
-            yield from _flatten(one)
+            yield from _flatten(child)
 
 
 def _list_header(section: Span, data: bytes, origin: int) -> Iterator[RowBox]:
@@ -479,11 +479,13 @@ def _list_header(section: Span, data: bytes, origin: int) -> Iterator[RowBox]:
     kind, *bits = section.iter_children()
     yield _make_box(kind, data, origin)
     if bits:
-        lines = [one for bit in bits for one in ((bit,) if bit.label == "null bits" else bit.iter_children())]
+        lines = [
+            child for bit in bits for child in ((bit,) if bit.label == "null bits" else bit.iter_children())
+        ]
         made = _make_box(bits[0], data, origin)
-        notes = [one.note for one in lines if one.role != "unused"]
-        pieces, left = _cut(BytePiece(data[one.start : one.end], one.label, one.role) for one in lines)
-        count = sum(data[one.start].bit_count() for one in lines if one.role != "unused")
+        notes = [line.note for line in lines if line.role != "unused"]
+        pieces, left = _cut(BytePiece(data[line.start : line.end], line.label, line.role) for line in lines)
+        count = sum(data[line.start].bit_count() for line in lines if line.role != "unused")
         nulls = f"{count:,} {'is' if count == 1 else 'are'} null" if count else "none is null"
         note = notes[0] if len(notes) == 1 else f"a bit for each field, {nulls}"
         yield replace(made, pieces=pieces, left=left, note=note if notes else lines[0].note)
@@ -491,13 +493,13 @@ def _list_header(section: Span, data: bytes, origin: int) -> Iterator[RowBox]:
 
 def _make_box(span: Span, data: bytes, origin: int) -> RowBox:
     leaves = list(islice(span.leaves(), MOST_BYTES))
-    pieces, left = _cut(BytePiece(data[one.start : one.end], one.label, one.role) for one in leaves)
+    pieces, left = _cut(BytePiece(data[leaf.start : leaf.end], leaf.label, leaf.role) for leaf in leaves)
     left += span.end - leaves[-1].end
     padding = [
-        one.note for one in leaves if one.role == "padding" and one is not span and one.end == span.end
+        leaf.note for leaf in leaves if leaf.role == "padding" and leaf is not span and leaf.end == span.end
     ]
     note = ", ".join([*([span.note] if span.note else []), *padding])
-    is_null = span.role == "null" or all(one.role == "null" for one in leaves)
+    is_null = span.role == "null" or all(leaf.role == "null" for leaf in leaves)
     return RowBox(span.label, span.start - origin, pieces, note, span.value, span.number,
                   is_null=is_null, is_field=span.number is not None, left=left)  # fmt: skip
 

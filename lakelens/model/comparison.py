@@ -155,7 +155,7 @@ class WholeComparison(FileComparison):
         before, after, identify = self._before, self._after, self._identify
         if identify is None:
             return after - before, before - after
-        old, new = ({identify(found) for found in files} for files in (before, after))
+        old, new = ({identify(file) for file in files} for files in (before, after))
         added = after.where(lambda found: identify(found) not in old)
         return added, before.where(lambda found: identify(found) not in new)
 

@@ -109,7 +109,7 @@ class View(Displayable):
     @property
     def current(self) -> ViewVersion | None:
         """The current version; None where the document does not have it."""
-        return next((one for one in self.versions if one.id == self.version_id), None)
+        return next((version for version in self.versions if version.id == self.version_id), None)
 
     @property
     def schema(self) -> Schema | None:

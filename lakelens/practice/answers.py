@@ -353,7 +353,9 @@ def _explain_nested(content: bytes, offset: int, type_: PaimonType, value: Any, 
     """What a list, a map or a nested row says: the first element that is wrong."""
     head = f"in the {len(content)} bytes at offset {offset}"
     if type_.name == "ROW" and isinstance(given, Mapping | Sequence):
-        typed = [given.get(one.name) for one in type_.fields] if isinstance(given, Mapping) else list(given)
+        typed = (
+            [given.get(field.name) for field in type_.fields] if isinstance(given, Mapping) else list(given)
+        )
         for i, (one, part) in enumerate(zip(type_.fields, typed, strict=False)):
             kept = value[one.name]
             if not is_same(kept, part):

@@ -84,7 +84,7 @@ def _format_reason(row: Mapping[str, Any]) -> str:
 def ask_manifests(title: str, sample: str, where: str) -> Question:
     """Which manifests of data files a reader may skip, by the partition ranges of the manifest list."""
     table = open_sample(sample)
-    manifests = [one for one in find_current(table).manifests if one.content == "data"]
+    manifests = [manifest for manifest in find_current(table).manifests if manifest.content == "data"]
     decided = _list_reasons(sample, where, "manifest")
     lines, reasons, right = [], {}, set()
     for number, one in enumerate(manifests, 1):
@@ -117,7 +117,9 @@ def ask_files(title: str, sample: str, where: str) -> Question:
     explanation = table.explain(where)
     kept = {one.path for one in explanation.kept}
     decided = _list_reasons(sample, where, "file") | _list_by_manifest(sample, where)
-    columns = [one.name for one in table.schema.fields if re.search(rf"\b{re.escape(one.name)}\b", where)]
+    columns = [
+        field.name for field in table.schema.fields if re.search(rf"\b{re.escape(field.name)}\b", where)
+    ]
     lines, reasons, right = [], {}, set()
     for number, one in enumerate(find_current(table).files.where(content="data"), 1):
         right |= {number} if one.path in kept else set()

@@ -23,7 +23,7 @@ def ask_counts(title: str, sample: str, place: int) -> Question:
     """How many data files of a snapshot are live, by its manifest lists."""
     snapshot = open_sample(sample).snapshots[place]
     lists = [one for one in snapshot.manifest_lists if one.role != "changelog"]
-    found = [(part.role, one) for part in lists for one in part.manifests]
+    found = [(part.role, manifest) for part in lists for manifest in part.manifests]
     names = _ICEBERG if any(name in found[0][1].raw for name in _ICEBERG) else _PAIMON
     lines = tuple(
         (role, str(number), *(str(one.raw.get(name)) for name in names))
@@ -52,13 +52,13 @@ def _list_parts(snapshot: Snapshot) -> list[tuple[str, int, int, int, bool]]:
     return [
         (
             part.role,
-            one.added_files_count or 0,
-            one.existing_files_count or 0,
-            one.deleted_files_count or 0,
-            one.content == "deletes",
+            manifest.added_files_count or 0,
+            manifest.existing_files_count or 0,
+            manifest.deleted_files_count or 0,
+            manifest.content == "deletes",
         )
         for part in lists
-        for one in part.manifests
+        for manifest in part.manifests
     ]
 
 

@@ -130,9 +130,7 @@ class Solution(Displayable):
         return self._view is not None
 
     def __repr__(self) -> str:
-        return (
-            f"<Solution of {self.exercise}: {', '.join(f'{one.field} = {one.value}' for one in self.steps)}>"
-        )
+        return f"<Solution of {self.exercise}: {', '.join(f'{step.field} = {step.value}' for step in self.steps)}>"
 
 
 class Exercise(Displayable):

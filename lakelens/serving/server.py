@@ -210,10 +210,10 @@ def _logging() -> Iterator[None]:
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("lakelens: %(asctime)s %(message)s"))
     loggers = [logging.getLogger(name) for name in ("lakelens.serving", "uvicorn.error", "asyncio")]
-    for one in loggers:
-        one.addHandler(handler)
+    for logger in loggers:
+        logger.addHandler(handler)
     try:
         yield
     finally:
-        for one in loggers:
-            one.removeHandler(handler)
+        for logger in loggers:
+            logger.removeHandler(handler)

@@ -121,7 +121,9 @@ def find_subjects(format: Format | str, *directories: str | os.PathLike[str]) ->
     ['paimon:paimon']
     """
     chosen = get_format(format) if isinstance(format, str) else format
-    found = [subject for one in directories for subject in _walk(chosen, str(Path(one).resolve()))]
+    found = [
+        subject for directory in directories for subject in _walk(chosen, str(Path(directory).resolve()))
+    ]
     if not found:
         raise NotConforming(f"no table of {chosen.name} is in {', '.join(map(str, directories))}")
     return found
@@ -296,8 +298,8 @@ def check_opens(subject: Subject) -> None:
     require(table.format == subject.format.name, f"its format is {table.format!r}")
     require("\n" not in repr(table) and table.name, "its repr is no line, or it has no name")
     require(table.traits.title, "its traits have no title")
-    heavy = {one.path for snapshot in _pick_snapshots(table) for one in snapshot.manifests}
-    heavy |= {one.path for one in table.files}
+    heavy = {manifest.path for snapshot in _pick_snapshots(table) for manifest in snapshot.manifests}
+    heavy |= {file.path for file in table.files}
     require(not read & heavy, f"opening reads {sorted(read & heavy)[:3]}")
     again = open_table(subject.path)
     require(
@@ -323,7 +325,7 @@ def check_walks(subject: Subject) -> None:
             statuses = {entry.status for entry in manifest.entries}
             require(statuses <= set(STATUSES), f"{manifest.path}: statuses {statuses}")
         _check_files(subject, snapshot)
-    errors = [one for one in table.findings if one.severity == "error"]
+    errors = [finding for finding in table.findings if finding.severity == "error"]
     require(not errors, f"a sound table has error findings: {errors[:2]}")
 
 
@@ -420,7 +422,7 @@ def check_pickles(subject: Subject) -> None:
 def check_damage(subject: Subject) -> None:
     """Damaged objects are findings or one `LakeError`, never another exception; a manifest's loss is said."""
     walked = subject.open()
-    manifests = {one.path for snapshot in _pick_snapshots(walked) for one in snapshot.manifests}
+    manifests = {manifest.path for snapshot in _pick_snapshots(walked) for manifest in snapshot.manifests}
     whole = len([*walked.files])
     walk_table(walked)
     paths = [path for path in dict.fromkeys(walked.reads.paths) if not subject.store.info(path).is_dir]
@@ -466,7 +468,7 @@ def check_moves_and_escapes(subject: Subject) -> None:
         shutil.copytree(subject.path, there)
         table, here = Subject(subject.format, str(there)).open(), subject.open()
         require(
-            [one.id for one in table.snapshots] == [one.id for one in here.snapshots],
+            [snapshot.id for snapshot in table.snapshots] == [snapshot.id for snapshot in here.snapshots],
             "a copy has other snapshots",
         )
         moved = [file.path.removeprefix(f"{there}/") for file in table.files]

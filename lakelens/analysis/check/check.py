@@ -239,7 +239,7 @@ class Check(Displayable):
     @property
     def ok(self) -> bool:
         """Whether there is no error, and the table has not lost the opened state meanwhile."""
-        return self.newer is None and not any(found.severity == "error" for found in self.findings)
+        return self.newer is None and not any(finding.severity == "error" for finding in self.findings)
 
     @property
     def compared(self) -> int:
@@ -264,17 +264,17 @@ class Check(Displayable):
         has gone on since the table was opened, and what is missing may have expired: "gone on".
         """
         if not self.ok:
-            codes = {found.code for found in self.findings if found.severity == "error"}
+            codes = {finding.code for finding in self.findings if finding.severity == "error"}
             if not codes:
                 return "gone on"
             return "not readable here" if codes == {"unsupported"} else "damaged"
-        is_odd = self.differ or any(found.severity == "warning" for found in self.findings)
+        is_odd = self.differ or any(finding.severity == "warning" for finding in self.findings)
         return "readable, with differences" if is_odd else "sound"
 
     @cached_property
     def severities(self) -> Counter[str]:
         """How many findings there are of each severity."""
-        return Counter(found.severity for found in self.findings)
+        return Counter(finding.severity for finding in self.findings)
 
     @property
     def has_listing(self) -> bool:
@@ -331,12 +331,12 @@ def check_table(table: Table, *, data: bool = False, snapshots: Any = "all") -> 
         _note_gaps(survey, data=data)
         stages.begin("trying the rules of known defects")
         defects = try_rules(table)
-    for found in defects.findings:
-        ledger.findings.add(found.severity, found.code, found.path, found.message, found.snapshots)
+    for finding in defects.findings:
+        ledger.findings.add(finding.severity, finding.code, finding.path, finding.message, finding.snapshots)
     for tried in defects.tried:
         if tried.error is not None:
             ledger.leave(f"known defect {tried.rule.code}", tried.error.reason)
-    codes = {found.code for found in (*table.findings, *ledger.findings)}
+    codes = {finding.code for finding in (*table.findings, *ledger.findings)}
     is_lacking = len(strays.missing) or strays.unread or not codes.isdisjoint(_GONE)
     newer = table.find_newer() if is_lacking else None
     return Check(table, survey, strays, defects, data=data, newer=newer)

@@ -62,7 +62,7 @@ class Raised:
     def span(self) -> str:
         """From which level to which: `from level 0 to 5`."""
         before = sorted({level for level in self.levels.values() if level is not None})
-        after = sorted({found.level for found in self.files if found.level is not None})
+        after = sorted({file.level for file in self.files if file.level is not None})
         return f"from level {_join(before)} to {_join(after)}"
 
     def leave_out_of(self, files: FileSet) -> FileSet:
@@ -71,7 +71,7 @@ class Raised:
 
     def leave_out(self, change: PartitionChange) -> PartitionChange | None:
         """What else changed in a partition; None when nothing else did."""
-        mine = [found for found in self.files if str(found.partition) == change.partition]
+        mine = [file for file in self.files if str(file.partition) == change.partition]
         if not mine:
             return change
         rows = sum(found.record_count or 0 for found in mine)
@@ -118,7 +118,7 @@ def _read_balanced(snapshot: Snapshot) -> Sequence[Entry]:
     """The entries of a commit that adds as many files as it removes; none of any other, or of one that is damaged."""
     try:
         deltas = [one for one in snapshot.manifest_lists if one.role == "delta"]
-        manifests = [manifest for one in deltas for manifest in one.manifests]
+        manifests = [manifest for delta in deltas for manifest in delta.manifests]
         added = sum(manifest.added_files_count or 0 for manifest in manifests)
         removed = sum(manifest.deleted_files_count or 0 for manifest in manifests)
         if added != removed or not 0 < added <= _MOST_READ:

@@ -362,16 +362,16 @@ def relate_snapshots(before: Snapshot | None, after: Snapshot) -> Relation:
     if count is not None and abs(count) > _FAR:
         return Relation("far", count=count)
     steps = [after]
-    for one in after.walk_ancestors():
-        if one.is_same(before):
-            return Relation("forward", steps=steps[::-1], common=one)
-        steps.append(one)
+    for ancestor in after.walk_ancestors():
+        if ancestor.is_same(before):
+            return Relation("forward", steps=steps[::-1], common=ancestor)
+        steps.append(ancestor)
     undone = [before]
     known = {step.id: position for position, step in enumerate(steps)}
-    for one in before.walk_ancestors():
-        position = known.get(one.id)
-        if position is not None and one.is_same(steps[position]):
+    for ancestor in before.walk_ancestors():
+        position = known.get(ancestor.id)
+        if position is not None and ancestor.is_same(steps[position]):
             newer = steps[:position][::-1]
-            return Relation("sideways" if newer else "back", undone, newer, one)
-        undone.append(one)
+            return Relation("sideways" if newer else "back", undone, newer, ancestor)
+        undone.append(ancestor)
     return Relation("unknown")

@@ -307,7 +307,7 @@ class _Parser:
         if not is_column(column):
             raise self._refuse(node, "not understood: a comparison of a column with literals is expected")
         parts = [one.name for one in column.find_all(exp.Identifier, bfs=False)]
-        name = ".".join(parts if not isinstance(column, exp.Column) else [one.name for one in column.parts])
+        name = ".".join(parts if not isinstance(column, exp.Column) else [part.name for part in column.parts])
         if name in self._fields:
             return name, self._fields[name]
         alike = [known for known in self._fields if known.lower() == name.lower()]

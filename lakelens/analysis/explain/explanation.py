@@ -91,7 +91,7 @@ class Explanation(Displayable):
         """The manifests of data files, in the order of their lists."""
         if self.snapshot is None:
             return ()
-        return tuple(one for one in self.snapshot.manifests if one.content == "data")
+        return tuple(manifest for manifest in self.snapshot.manifests if manifest.content == "data")
 
     @cached_property
     def manifest_judgement(self) -> Judgement:
@@ -131,7 +131,7 @@ class Explanation(Displayable):
 
         if not manifests:
             return np.zeros(len(self.facts), np.bool_)
-        paths = text_array([one.path for one in manifests])
+        paths = text_array([manifest.path for manifest in manifests])
         found = pc.is_in(self.facts.column("manifest"), value_set=paths)
         return np.asarray(found.to_numpy(zero_copy_only=False))
 

@@ -289,25 +289,25 @@ def build_items(explanation: Explanation) -> pa.Table:
     manifests = explanation.manifests
     if manifests:
         plain = {
-            "path": text_array([one.path for one in manifests]),
-            "record_count": pa.array([_count_rows(one) for one in manifests], pa.int64()),
-            "size_bytes": pa.array([one.size_bytes for one in manifests], pa.int64()),
+            "path": text_array([manifest.path for manifest in manifests]),
+            "record_count": pa.array([_count_rows(manifest) for manifest in manifests], pa.int64()),
+            "size_bytes": pa.array([manifest.size_bytes for manifest in manifests], pa.int64()),
         }
         tables.append(_build(explanation.manifest_judgement, "manifest", plain, None, schema))
     if explanation.snapshot is not None:
         facts, within = explanation.facts, explanation.in_kept_manifests
         plain = {name: facts.column(name) for name in ("path", "record_count", "size_bytes")}
         tables.append(_build(explanation.file_judgement, "file", plain, within, schema))
-    for found in explanation.row_groups if explanation.with_row_groups else ():
-        if found.groups is not None and found.judgement is not None:
-            count = len(found.groups)
+    for group in explanation.row_groups if explanation.with_row_groups else ():
+        if group.groups is not None and group.judgement is not None:
+            count = len(group.groups)
             plain = {
-                "path": text_array([found.file.path] * count),
+                "path": text_array([group.file.path] * count),
                 "row_group": pa.array(range(count), pa.int64()),
-                "record_count": pa.array(list(found.groups.record_counts), pa.int64()),
-                "size_bytes": pa.array(list(found.groups.size_bytes), pa.int64()),
+                "record_count": pa.array(list(group.groups.record_counts), pa.int64()),
+                "size_bytes": pa.array(list(group.groups.size_bytes), pa.int64()),
             }
-            tables.append(_build(found.judgement, "row_group", plain, None, schema))
+            tables.append(_build(group.judgement, "row_group", plain, None, schema))
     return pa.concat_tables(tables) if tables else schema.empty_table()
 
 

@@ -197,15 +197,15 @@ def count_groups(files: Iterable[FileGroups]) -> Level:
     """How many row groups were looked at and what skipped them; a file without any is read whole, as one."""
     reasons: Counter[str] = Counter()
     looked_at = skipped = size = 0
-    for found in files:
-        if found.groups is None or found.judgement is None:
-            looked_at, size = looked_at + 1, size + (found.file.size_bytes or 0)
+    for file in files:
+        if file.groups is None or file.judgement is None:
+            looked_at, size = looked_at + 1, size + (file.file.size_bytes or 0)
             continue
-        looked_at += len(found.groups)
-        skipped += int(found.judgement.skipped.sum())
-        reasons.update(dict(count_reasons(found.judgement.reason)))
-        kept = found.judgement.kept.tolist()
-        size += sum(one for one, is_kept in zip(found.groups.size_bytes, kept, strict=True) if is_kept)
+        looked_at += len(file.groups)
+        skipped += int(file.judgement.skipped.sum())
+        reasons.update(dict(count_reasons(file.judgement.reason)))
+        kept = file.judgement.kept.tolist()
+        size += sum(one for one, is_kept in zip(file.groups.size_bytes, kept, strict=True) if is_kept)
     return Level("files", looked_at, skipped, tuple(reasons.most_common()), size)
 
 

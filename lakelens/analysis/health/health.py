@@ -388,7 +388,7 @@ class Health(Tabular, Displayable):
     @cached_property
     def gaps(self) -> tuple[str, ...]:
         """What could not be measured or does not apply, as sentences."""
-        unread = [found for found in self.findings if found.severity == "error"]
+        unread = [finding for finding in self.findings if finding.severity == "error"]
         said = []
         if unread:
             what = "1 object" if len(unread) == 1 else f"{len(unread):,} objects"
@@ -416,7 +416,9 @@ class Health(Tabular, Displayable):
         if not len(self.calls):
             return None
         best = self.calls[0].statement
-        return next(one for one in self.measures if best in (call.statement for call in one.statements))
+        return next(
+            measure for measure in self.measures if best in (call.statement for call in measure.statements)
+        )
 
     def format_verdicts(self) -> str:
         """How many figures there are to act on, to watch, and good.

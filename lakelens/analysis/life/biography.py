@@ -213,14 +213,16 @@ class Biography(Tabular, Displayable):
     @cached_property
     def added(self) -> Event | None:
         """How it came: None where that is not recorded any more."""
-        return next((one for one in self.events if one.what in ("added", "written")), None)
+        return next((event for event in self.events if event.what in ("added", "written")), None)
 
     @cached_property
     def removed(self) -> Event | None:
         """What removed it from the branch that was opened; None while it is there."""
         if self.is_live:
             return None
-        return next((one for one in reversed(self.events) if one.what == "removed" and not one.branch), None)
+        return next(
+            (event for event in reversed(self.events) if event.what == "removed" and not event.branch), None
+        )
 
     @cached_property
     def lived(self) -> timedelta | None:
@@ -233,7 +235,9 @@ class Biography(Tabular, Displayable):
     def lost(self) -> tuple[int, bool]:
         """How many rows were deleted from it on the opened branch, and whether that is exact."""
         found = [
-            one for one in self.events if one.what in ("deleted from", "deletes gone") and not one.branch
+            event
+            for event in self.events
+            if event.what in ("deleted from", "deletes gone") and not event.branch
         ]
         return sum(one.rows or 0 for one in found), all(one.is_exact for one in found)
 
@@ -244,8 +248,8 @@ class Biography(Tabular, Displayable):
         lost += [
             f"{state.name}: a manifest list cannot be read" for state in self.past.states if state.unread
         ]
-        refused = {found.path for found in self.table.findings if found.severity == "error"}
-        paths = [one.path for one in self.past.survey.manifests if one.path in refused]
+        refused = {finding.path for finding in self.table.findings if finding.severity == "error"}
+        paths = [manifest.path for manifest in self.past.survey.manifests if manifest.path in refused]
         return (*lost, *(f"{path.rpartition('/')[2]} cannot be read" for path in paths))
 
     def to_arrow(self) -> pa.Table:

@@ -128,7 +128,7 @@ class States:
     def count_deletes(self) -> int:
         """Count the delete files and vectors that reach the files in some state."""
         places = (place for place in range(len(self.past.states)) if not self.past.is_changelog(place))
-        files = (found for place in places for found in self.list_files(place))
+        files = (file for place in places for file in self.list_files(place))
         return len({mark_delete(match) for _, _, matches in files for match in matches})
 
     def list_left(self, one: OpenedFile, matches: Sequence[DeleteMatch]) -> Iterator[Record]:

@@ -392,7 +392,7 @@ class Presence:
 
         self.past = past
         self.sightings = sightings
-        self.keys = list(dict.fromkeys(one.key for one in sightings))
+        self.keys = list(dict.fromkeys(sighting.key for sighting in sightings))
         numbers = {key: number for number, key in enumerate(self.keys)}
         shape = (len(self.keys), len(past.states))
         self._net: NDArray[np.int16] = np.zeros(shape, np.int16)

@@ -83,9 +83,11 @@ def list_values(array: pa.Array, field: Field) -> list[Any]:
     """Values as Python has them; structs under the names that their fields have today."""
     values = [read_cell(cell) for cell in array]
     if field.type.logical == "uuid":
-        return [UUID(bytes=one) if isinstance(one, bytes) and len(one) == 16 else one for one in values]
+        return [
+            UUID(bytes=value) if isinstance(value, bytes) and len(value) == 16 else value for value in values
+        ]
     if field.type.children:
-        return [rename(one, array.type, field.type) for one in values]
+        return [rename(value, array.type, field.type) for value in values]
     return values
 
 
@@ -389,7 +391,7 @@ class Reader:
                 continue
             kind = slot.field.type
             arrays = (cast_stored(array, kind, file.path) for array in next(rest))
-            values.append([one for array in arrays for one in list_values(array, slot.field)])
+            values.append([value for array in arrays for value in list_values(array, slot.field)])
         further = {name: [one for array in next(rest) for one in array.to_pylist()] for name in system}
         yield from _make_records(number, file, positions, values, further)
 

@@ -90,7 +90,7 @@ class Version(Displayable):
     @property
     def end(self) -> End | None:
         """What ended it on the branch where it began; None while it is there."""
-        return next((one for one in self.ends if one.branch == self.branch), None)
+        return next((end for end in self.ends if end.branch == self.branch), None)
 
     @property
     def until(self) -> datetime | None:
@@ -105,7 +105,7 @@ class Version(Displayable):
     @property
     def last(self) -> tuple[str, int]:
         """The file and the row where it was last."""
-        moves = [one for one in self.moves if one.branch == self.branch]
+        moves = [move for move in self.moves if move.branch == self.branch]
         return (moves[-1].file, moves[-1].position) if moves else (self.file, self.position)
 
     def __repr__(self) -> str:
@@ -145,7 +145,7 @@ class Life(Named):
     @property
     def main(self) -> list[Version]:
         """The versions of the branch that was opened."""
-        return [one for one in self.versions if not one.branch]
+        return [version for version in self.versions if not version.branch]
 
     @property
     def is_there(self) -> bool:

@@ -58,7 +58,7 @@ class Candidates:
 def choose_files(past: Past, condition: Condition) -> Candidates:
     """The data files of all states in which a row may fit."""
     table, survey = past.table, past.survey
-    manifests = [one for one in survey.manifests if one.content == "data"]
+    manifests = [manifest for manifest in survey.manifests if manifest.content == "data"]
     if not manifests:
         files = _gather(past)
         facts = FileFacts(files, open_placement(table), None)
@@ -219,8 +219,12 @@ class _Trace:
         if not self.past.survey.manifests:
             presence: Any = ListedPresence(self.past, paths)
             return presence, list(presence.files.values())
-        sightings = [one for one in find_sightings(self.past, choose_paths(paths)) if one.content == "data"]
-        first = {one.path: one for one in reversed(sightings) if one.weight > 0}
+        sightings = [
+            sighting
+            for sighting in find_sightings(self.past, choose_paths(paths))
+            if sighting.content == "data"
+        ]
+        first = {sighting.path: sighting for sighting in reversed(sightings) if sighting.weight > 0}
         return Presence(self.past, sightings), [read_file(self.past, one) for one in first.values()]
 
 
@@ -255,7 +259,7 @@ def trace_rows(table: Table, where: str, most_files: int) -> RowLife:
         files = [one.file for one in opened]
     lives = follower.lives if is_of_keys or merge is None else _keep_fitting(trace, follower.lives)
     unread = trace.reader.unread
-    asked_for = {one.path for one in files}.union(unread)
+    asked_for = {file.path for file in files}.union(unread)
     reasons = dict.fromkeys(error.reason for error in states.errors)
     for error in states.errors:
         table.findings.add_error(error, table.location)

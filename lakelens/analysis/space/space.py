@@ -170,7 +170,7 @@ def _spread(census: Census, by_group: NDArray[np.int64]) -> NDArray[np.int64]:
 def describe_old(census: Census, before: datetime | None) -> list[Slice]:
     """Old snapshots by who keeps them last; history before and since a time."""
     holders = census.holders
-    sizes, files = (found.tolist() for found in census.totals)
+    sizes, files = (total.tolist() for total in census.totals)
     rows: dict[tuple[Holder, bool], list[int]] = {}
     for number, (group, part) in enumerate(census.labels):
         if group == names.OLD and files[number]:
@@ -254,7 +254,7 @@ class Space(Tabular, Displayable):
     @cached_property
     def slices(self) -> Slices:
         """What the bytes are, each in one row, by group."""
-        sizes, files = (found.tolist() for found in self.census.totals)
+        sizes, files = (total.tolist() for total in self.census.totals)
         rows = []
         for number, (group, part) in enumerate(self.census.labels):
             if group != names.OLD and (group, part) != (names.LIVE, "") and files[number]:

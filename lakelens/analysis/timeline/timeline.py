@@ -272,7 +272,7 @@ class Statement:
     @property
     def word(self) -> str:
         """What its writer calls it; else the format's word for its first commit."""
-        named = next((one.statement for one in self.snapshots if one.statement), None)
+        named = next((snapshot.statement for snapshot in self.snapshots if snapshot.statement), None)
         return named or self.snapshots[0].operation or "not recorded"
 
     @property

@@ -45,8 +45,8 @@ class HiveMap:
 
     def draw(self) -> Chart:
         """The chart."""
-        states = {one.path: self._find_state(one) for one in self.files}
-        new = [one for one in self.files if states[one.path] == "new"]
+        states = {file.path: self._find_state(file) for file in self.files}
+        new = [file for file in self.files if states[file.path] == "new"]
         tree = [
             Branch(f"{last_name(self.table.location)}/", "kept", 0, "no log, no snapshot, no schema file")
         ]
@@ -109,9 +109,9 @@ class HiveMap:
     def _draw_others(self) -> tuple[list[Branch], int]:
         """What is in the directory and no rows of the table, by role."""
         roles: dict[str, list[Any]] = {}
-        for one in self.table.list_files():
-            if not one.referenced_by:
-                roles.setdefault(one.role, []).append(one)
+        for file in self.table.list_files():
+            if not file.referenced_by:
+                roles.setdefault(file.role, []).append(file)
         found, changed = [], 0
         for role, some in sorted(roles.items())[:4]:
             states = [self.since.state_of(one.path, "kept") for one in some]
@@ -170,10 +170,10 @@ def _draw_files(some: Sequence[HiveFile], states: Mapping[str, State], depth: in
 def _find_newest_job(files: Sequence[HiveFile]) -> str | None:
     """The job that wrote last, by the times of its files; None where names say no job, or two wrote at one time."""
     times: dict[str, Any] = {}
-    for one in files:
-        if one.write_id is None or one.modified is None:
+    for file in files:
+        if file.write_id is None or file.modified is None:
             return None
-        times[one.write_id] = max(times.get(one.write_id, one.modified), one.modified)
+        times[file.write_id] = max(times.get(file.write_id, file.modified), file.modified)
     last = max(times.values(), default=None)
     newest = [job for job, at in times.items() if at == last]
     return newest[0] if len(newest) == 1 and len(times) > 1 else None

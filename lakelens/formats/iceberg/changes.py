@@ -114,15 +114,17 @@ class IcebergComparison(FileComparison):
 
 def list_documents(*snapshots: IcebergSnapshot) -> Iterator[str]:
     """What a comparison reads first: the manifest lists, and the documents that the snapshots were committed with."""
-    for one in snapshots:
-        if one.path is not None:
-            yield one.path
-        yield from one.list_documents()
+    for snapshot in snapshots:
+        if snapshot.path is not None:
+            yield snapshot.path
+        yield from snapshot.list_documents()
 
 
 def _list_live(snapshot: IcebergSnapshot, kept: set[str]) -> FileSet:
     """The live files of a snapshot's manifests that are not among the kept, as that snapshot sees them."""
-    return snapshot.list_files([one for one in snapshot.manifests if one.recorded_path not in kept])
+    return snapshot.list_files(
+        [manifest for manifest in snapshot.manifests if manifest.recorded_path not in kept]
+    )
 
 
 def _count_by_kind(files: FileSet) -> dict[str, FileCounts]:

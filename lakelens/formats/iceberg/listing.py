@@ -159,8 +159,8 @@ def _index(
 
     ahead = fetch_manifests(context, manifests)
     index = index_paths(partial(table.scan_manifests, manifests), manifests, read)
-    for found in table.findings:
-        if found.severity == "error" and found.path in references.naming:
-            ids = [references.ids[place] for place in references.naming[found.path]]
-            table.findings.add(found.severity, found.code, found.path, found.message, ids)
+    for finding in table.findings:
+        if finding.severity == "error" and finding.path in references.naming:
+            ids = [references.ids[place] for place in references.naming[finding.path]]
+            table.findings.add(finding.severity, finding.code, finding.path, finding.message, ids)
     return index

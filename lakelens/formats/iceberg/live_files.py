@@ -75,7 +75,7 @@ class LiveFiles(FileReader):
 
     def count(self) -> FileCounts | None:
         """See `FileReader.count`."""
-        lines = [(one.content == "data", count_line(one)) for one in self.manifests]
+        lines = [(manifest.content == "data", count_line(manifest)) for manifest in self.manifests]
         rows = sum_known(*(line.rows for is_data, line in lines if is_data))
         return FileCounts(sum_known(*(line.files for _, line in lines)), rows, None)
 
@@ -92,9 +92,9 @@ def note_absence(snapshot: IcebergSnapshot) -> None:
 
     Not where something of the table is only not readable here, which is said already: encrypted manifests, for one.
     """
-    if any(found.code == "unsupported" for found in snapshot.context.findings):
+    if any(finding.code == "unsupported" for finding in snapshot.context.findings):
         return
-    listed = [count_line(one).files or 0 for one in dict.fromkeys(snapshot.manifests)]
+    listed = [count_line(manifest).files or 0 for manifest in dict.fromkeys(snapshot.manifests)]
     message = snapshot.figures.explain_emptiness(sum(listed), "manifest list")
     if message is not None:
         path = snapshot.path or snapshot.context.document.path

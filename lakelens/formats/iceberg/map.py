@@ -73,7 +73,7 @@ class IcebergMap:
         counted = (
             ("data file", self._count_new("data")),
             ("delete file", self._count_new("position_deletes", "equality_deletes", "deletion_vector")),
-            ("manifest", sum(self.is_new(one) for one in self.manifests)),
+            ("manifest", sum(self.is_new(manifest) for manifest in self.manifests)),
             ("list", int(self.state == "new" and self._has_list)),
             ("metadata file", len(self._new_metadata)),
         )
@@ -105,7 +105,7 @@ class IcebergMap:
     def _old(self) -> set[str] | None:
         before = self.since.before
         if before is not None:
-            return {one.recorded_path for one in before.manifests}
+            return {manifest.recorded_path for manifest in before.manifests}
         return set() if self.since.is_known else None
 
     def is_new(self, manifest: IcebergManifest) -> bool:
@@ -195,7 +195,7 @@ class IcebergMap:
         return self.snapshot.path is not None
 
     def _draw_lists(self) -> Tier:
-        snapshot, new = self.snapshot, sum(self.is_new(one) for one in self.manifests)
+        snapshot, new = self.snapshot, sum(self.is_new(manifest) for manifest in self.manifests)
         errors = [error for one in snapshot.manifest_lists if (error := one.walk()[1]) is not None]
         lines = [
             f"{count_noun(len(self.manifests), 'line')}, {new:,} new",
@@ -254,7 +254,7 @@ class IcebergMap:
     @cached_property
     def _is_small(self) -> bool:
         """Whether there are few enough files to look at each."""
-        counts = [one.count_entries() for one in self.manifests]
+        counts = [manifest.count_entries() for manifest in self.manifests]
         return len(counts) <= MANY_FILES and sum(n or 0 for n in counts) <= MANY_FILES
 
     def _hold(self, manifests: Sequence[IcebergManifest]) -> Held:
@@ -308,8 +308,8 @@ class IcebergMap:
     @cached_property
     def _groups(self) -> list[list[IcebergManifest]]:
         """The manifests of each box, at most four: new before kept, data before deletes."""
-        new = [one for one in self.manifests if self.is_new(one)]
-        kept = [one for one in self.manifests if not self.is_new(one)]
+        new = [manifest for manifest in self.manifests if self.is_new(manifest)]
+        kept = [manifest for manifest in self.manifests if not self.is_new(manifest)]
         sorted_ = [
             sorted((one for one in some if one.content == content), key=_measure, reverse=True)
             for some in (new, kept)

@@ -242,10 +242,10 @@ class IcebergSnapshot(TableObject, Snapshot):
         """Whether a list or a manifest of it could not be read, as far as its files were; one may be read elsewhere."""
         elsewhere = self._context.access.elsewhere
         lists = (one.path for one in self.manifest_lists if one.path is not None)
-        places = (*lists, *(one.path for one in self.manifests))
+        places = (*lists, *(manifest.path for manifest in self.manifests))
         read = {elsewhere.get(path, path) for path in places}
         findings = self._context.findings
-        return any(found.severity == "error" and found.path in read for found in findings)
+        return any(finding.severity == "error" and finding.path in read for finding in findings)
 
     def _find_partitioning(self) -> PartitionSpec | None:
         """Find the default spec of the document it was committed with; of a lost one the newest that manifests follow."""

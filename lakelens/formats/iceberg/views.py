@@ -78,7 +78,7 @@ class _Reader:
         schemas = dict(self.read_schemas())
         versions = sorted(self.read_versions(schemas), key=lambda one: one.id)
         current = self.take(self.raw, "current-version-id", int, "$")
-        if current is not None and all(one.id != current for one in versions):
+        if current is not None and all(version.id != current for version in versions):
             self.note("$.current-version-id", f"version {current} is not among the versions")
         properties = self.read_texts(self.raw, "properties", "$", is_required=False)
         location = self.take(self.raw, "location", str, "$")

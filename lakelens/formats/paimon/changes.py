@@ -201,7 +201,9 @@ def fold_columns(
 def read_entries(snapshot: PaimonSnapshot, manifests: Sequence[PaimonManifest], kept: str) -> FileTable:
     """The files of the ADD or of the DELETE entries of manifests, in order."""
     reader = ListedFiles(snapshot, manifests, kept)
-    counts = [one.num_added_files if kept == ADDED else one.num_deleted_files for one in manifests]
+    counts = [
+        manifest.num_added_files if kept == ADDED else manifest.num_deleted_files for manifest in manifests
+    ]
     scan = reader.plan()
     table = FileTable(scan.with_tasks([task for task in scan.tasks if counts[task.position] != 0]), reader)
     table.read_all()

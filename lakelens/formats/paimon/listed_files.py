@@ -75,8 +75,8 @@ class ListedFiles(FileReader):
 
     def count(self) -> FileCounts | None:
         """See `FileReader.count`. A list does not record rows."""
-        added = sum_known(*(one.num_added_files for one in self.manifests))
-        deleted = sum_known(*(one.num_deleted_files for one in self.manifests))
+        added = sum_known(*(manifest.num_added_files for manifest in self.manifests))
+        deleted = sum_known(*(manifest.num_deleted_files for manifest in self.manifests))
         if self._kept == LIVE:
             return FileCounts(None if added is None or deleted is None else added - deleted, None, None)
         return FileCounts(added if self._kept == ADDED else deleted, None, None)

@@ -92,8 +92,8 @@ class PaimonMap:
                 return set()
             return {one.file_name for role, listed in self._listed if role == "base" for one in listed}
         names = {one.recorded_path or "" for one in before.manifest_lists}
-        names |= {one.file_name for one in before.manifests}
-        return names | {before.index_manifest or "", *(one.recorded_path for one in before.index_files)}
+        names |= {manifest.file_name for manifest in before.manifests}
+        return names | {before.index_manifest or "", *(file.recorded_path for file in before.index_files)}
 
     def _state_of(self, path: str, name: str) -> State:
         return self.since.state_of(path, "kept" if name in self._old_names else "new")
@@ -124,9 +124,9 @@ class PaimonMap:
     @cached_property
     def _new_indexes(self) -> list[IndexFile]:
         return [
-            one
-            for one in self.snapshot.index_files
-            if self._state_of(one.path, one.recorded_path or "") == "new"
+            file
+            for file in self.snapshot.index_files
+            if self._state_of(file.path, file.recorded_path or "") == "new"
         ]
 
     def _count_new(self) -> tuple[tuple[str, int], ...]:
@@ -173,7 +173,9 @@ class PaimonMap:
         """Schemas that a trace saw coming, and that the snapshot does not name: the next commit may."""
         find = self.table.context.layout.document
         paths = [
-            find("schema", one.id or 0) for one in self.table.schemas if one.id != self.snapshot.schema_id
+            find("schema", schema.id or 0)
+            for schema in self.table.schemas
+            if schema.id != self.snapshot.schema_id
         ]
         return [path for path in paths if self.since.state_of(path, "kept") == "new"]
 

@@ -83,7 +83,7 @@ def _rank_keys(files: Sequence[PaimonDataFile]) -> list[tuple[Any, ...]]:
     if len(files) > _MOST_FILES:
         return []
     try:
-        found = {key for one in files for key in _find_keys(one) if key is not None}
+        found = {key for file in files for key in _find_keys(file) if key is not None}
         return sorted(found)
     except TypeError:
         return []
@@ -101,7 +101,7 @@ def _find_keys(file: PaimonDataFile) -> tuple[tuple[Any, ...] | None, tuple[Any,
 
 def _place_run(files: Sequence[PaimonDataFile], keys: Sequence[tuple[Any, ...]]) -> tuple[float, float]:
     """From where to where some files reach: by the rank of their keys, each range a part of 1."""
-    ends = [key for one in files for key in _find_keys(one) if key is not None and key in keys]
+    ends = [key for file in files for key in _find_keys(file) if key is not None and key in keys]
     if not ends:
         return 0.0, 1.0
     steps = max(len(keys), 2)
@@ -116,10 +116,10 @@ def _draw_levels(
     keys: Sequence[tuple[Any, ...]],
 ) -> Iterable[Level]:
     """Every level from 0 to the highest; empty ones that follow each other are one."""
-    last = max((one.level or 0 for one in (*files, *gone)), default=0)
+    last = max((file.level or 0 for file in (*files, *gone)), default=0)
     levels = []
     for number in range(last + 1):
-        here = [one for one in files if (one.level or 0) == number]
+        here = [file for file in files if (file.level or 0) == number]
         # a compaction records what it took in no order that lasts
         left = sorted((one for one in gone if (one.level or 0) == number), key=_find_age)
         runs = [*_draw_runs(here, number, new, keys, gone), *_draw_gone(left, files, keys)]
@@ -178,7 +178,7 @@ def _draw_gone(
     left: Sequence[PaimonDataFile], files: Sequence[PaimonDataFile], keys: Sequence[tuple[Any, ...]]
 ) -> Iterable[Run]:
     """What is no longer in a level, dashed."""
-    now = {one.file_name: one.level for one in files}
+    now = {file.file_name: file.level for file in files}
     for one in left[:3]:
         words = (
             f"gone, now in level {now[one.file_name]}" if one.file_name in now else "gone, merged into others"
@@ -192,7 +192,7 @@ def _draw_gone(
 
 
 def _sum_rows(files: Sequence[PaimonDataFile]) -> int | None:
-    rows = [one.row_count for one in files]
+    rows = [file.row_count for file in files]
     return None if None in rows else sum(row or 0 for row in rows)
 
 
@@ -206,8 +206,8 @@ def _draw_beside(
         name = changelog[0].file_name if len(changelog) == 1 else count_noun(len(changelog), "changelog file")
         words = (f"{count_noun(rows, 'row')} for streams",) if rows is not None else ()
         yield Box(name, "new", words, len(changelog), len(changelog) == 1)
-    old = {one.recorded_path for one in before.index_files} if before is not None else set()
-    found = [one for one in snapshot.index_files if (str(one.partition), one.bucket) == chosen]
+    old = {file.recorded_path for file in before.index_files} if before is not None else set()
+    found = [file for file in snapshot.index_files if (str(file.partition), file.bucket) == chosen]
     for one in found[:2]:
         said = f"{one.index_type.replace('_', ' ').lower()}: {count_noun(one.row_count or 0, 'entry')}"
         state: State = "kept" if one.recorded_path in old else "new"

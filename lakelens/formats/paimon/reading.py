@@ -59,14 +59,14 @@ def _fetch_states(table: PaimonTable) -> None:
             *(layout.document("snapshot", number) for number in shown),
             *(layout.document("tag", name) for name in table.context.tag_names),
             *(layout.document("schema", number) for number in context.schemas.ids[-_MOST_SCHEMAS:]),
-            *(f"{one.folder('snapshot')}/{hint}" for one in others for hint in HINTS),
+            *(f"{other.folder('snapshot')}/{hint}" for other in others for hint in HINTS),
             *list_named(layout, newest[-1:], "baseManifestList"),
             *list_named(layout, newest[1 - NEWEST :], "deltaManifestList"),
         ],
-        listings=[one.folder("snapshot") for one in others],
+        listings=[other.folder("snapshot") for other in others],
         small=[(path, MOST_BYTES) for path in indexes],
     )
-    latest = [(one, context.find_pointer(one.branch).latest) for one in others]
+    latest = [(other, context.find_pointer(other.branch).latest) for other in others]
     fetch(
         store,
         documents=[one.document("snapshot", number) for one, number in latest if number is not None],

@@ -84,8 +84,8 @@ class PaimonSplits(SplitRules):
                 buckets.setdefault((file.partition_bytes, file.bucket), []).append(file)
         plain: list[Sequence[SplitUnit]] = []
         merged: list[Sequence[SplitUnit]] = []
-        for held in buckets.values():
-            units, is_plain = self._cut_bucket(held)
+        for bucket in buckets.values():
+            units, is_plain = self._cut_bucket(bucket)
             for task in pack_ordered(units, target.size):
                 (plain if is_plain or _is_single(task) else merged).append(task)
         return chain(self._pack_again(plain, parallelism), merged)

@@ -135,7 +135,7 @@ class S3Requests:
             objects, folders = page.get("Contents", []), page.get("CommonPrefixes", [])
             is_there = is_there or bool(objects or folders)
             children += [_name_object(bucket, one) for one in objects if one["Key"] != prefix]
-            children += [_name_folder(bucket, one["Prefix"]) for one in folders]
+            children += [_name_folder(bucket, folder["Prefix"]) for folder in folders]
         if not is_there:
             raise FileNotFoundError(key)
         return children

@@ -149,7 +149,9 @@ class Rule:
 
     def concerns(self, writers: Iterable[Writer]) -> bool:
         """Whether one of some writers may have the defect."""
-        return not self.products or any(one.matches(writer) for writer in writers for one in self.products)
+        return not self.products or any(
+            product.matches(writer) for writer in writers for product in self.products
+        )
 
     def report(self, path: str, message: str, snapshots: Iterable[int] = ()) -> Finding:
         """A finding of this rule."""

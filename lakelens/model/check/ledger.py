@@ -154,7 +154,7 @@ class LedgerLine:
         for code, count in self._noted.items():
             if count > MOST_FINDINGS:
                 more = count - MOST_FINDINGS
-                like = next(one for one in self._findings if one.code == code)
+                like = next(finding for finding in self._findings if finding.code == code)
                 self._findings.add(like.severity, code, "", f"{more:,} more of this kind are not listed")
         return Comparison(self.recorded, self.recorded_in, self.compared_with, self.compared, self.differing)
 

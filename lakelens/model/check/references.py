@@ -147,8 +147,8 @@ class Referring(Part):
     def list_objects(self, refuse: Callable[[LakeError], None]) -> Iterator[Listed]:
         """Every object below the table's directory. What cannot be listed is given to `refuse`."""
         try:
-            for found in self.table.list_files():
-                yield ListedObject(found.path, found.size_bytes, found.modified)
+            for file in self.table.list_files():
+                yield ListedObject(file.path, file.size_bytes, file.modified)
         except LakeError as error:
             refuse(error)
 

@@ -275,7 +275,7 @@ class Survey:
     def damaged(self) -> frozenset[int]:
         """The numbers of the manifests that could not be read, or not to their end; one may be read in another place."""
         _ = self.entries
-        errors = {found.path for found in self.table.findings if found.severity == "error"}
+        errors = {finding.path for finding in self.table.findings if finding.severity == "error"}
         elsewhere = dict(self.table.relocation.elsewhere)
         places = ((elsewhere.get(path, path), number) for path, number in self._numbers.items())
         return frozenset(number for place, number in places if place in errors)

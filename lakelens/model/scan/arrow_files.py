@@ -234,7 +234,7 @@ def pick(files: ArrowFiles | Iterable[DataFile], *names: str) -> Iterator[tuple[
     """`FileSet.pick` of a set, and the same of files that are none."""
     if isinstance(files, ArrowFiles):
         return files.pick(*names)
-    return (tuple(_get(found, name) for name in names) for found in files)
+    return (tuple(_get(file, name) for name in names) for file in files)
 
 
 def _get(found: DataFile, name: str) -> Any:

@@ -49,7 +49,7 @@ class FewFiles(RowTable):
         if name == IDENTITY:
             return self._encode(self._files)
         if name == OWN_SIZE:
-            return pa.array([found.own_size_bytes for found in self._files], pa.int64())
+            return pa.array([file.own_size_bytes for file in self._files], pa.int64())
         return batch_files(self._files, self.columns, ScanRequest(False, (name,))).plain[name]
 
     def encode(self, files: Sequence[DataFile]) -> pa.Array:

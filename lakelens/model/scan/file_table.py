@@ -263,7 +263,7 @@ class FileTable(RowTable):
         for start in range(0, len(places), CHUNK):
             chosen = places[start : start + CHUNK]
             *facts, partitions = (column.take(chosen).to_pylist() for column in columns)
-            yield from self._fill(chosen, facts, [self._partitions[one] for one in partitions])
+            yield from self._fill(chosen, facts, [self._partitions[partition] for partition in partitions])
 
     def _iterate_read(self, places: Numbers, is_all: bool) -> Iterator[DataFile]:
         """Files in the order of the table, whose facts are read for this alone."""
@@ -273,7 +273,7 @@ class FileTable(RowTable):
             found, codes = batch.partitions or ((), ())
             facts = [batch.plain[name].to_pylist() for name in self.scan.facts]
             chosen = places[done : done + batch.rows]
-            yield from self._fill(chosen, facts, [found[one.as_py()] for one in codes])
+            yield from self._fill(chosen, facts, [found[code.as_py()] for code in codes])
             done += batch.rows
 
     def _fill(

@@ -176,7 +176,7 @@ def batch_files(files: Sequence[DataFile], columns: FileColumns, request: ScanRe
     plain = {name: _gather(files, name, columns) for name in names if name not in STATS and name != "status"}
     stats: dict[str, dict[str, pa.Array]] = {name: {} for name in names if name in STATS}
     if stats:
-        bounds = [found.bounds for found in files]
+        bounds = [file.bounds for file in files]
         seen = {leaf for of_file in bounds for leaf in of_file}
         seen = seen if request.leaves is None else seen & request.leaves
         for leaf, kind in (*columns.stats, *columns.dropped) if seen else ():
@@ -185,23 +185,23 @@ def batch_files(files: Sequence[DataFile], columns: FileColumns, request: ScanRe
                 stats[name][leaf] = to_array(values, arrow_type(kind) if name in BOUNDS else pa.int64())
     partitions = None
     if request.partitions:
-        partitions = [found.partition for found in files], pa.array(range(len(files)), pa.int64())
+        partitions = [file.partition for file in files], pa.array(range(len(files)), pa.int64())
     return FileBatch(len(files), plain, stats, partitions=partitions)
 
 
 def _gather(files: Sequence[DataFile], name: str, columns: FileColumns) -> pa.Array:
     kind = type_column(name, columns)
     if name == "partition":
-        return to_array([str(found.partition) for found in files], kind)
+        return to_array([str(file.partition) for file in files], kind)
     if name == "partition_values":
         children = [
-            to_array([found.partition.get(field) for found in files], one.type)
+            to_array([file.partition.get(field) for file in files], one.type)
             for one, (field, _) in zip(kind, columns.partition, strict=True)
         ]
         return make_struct(children, kind, len(files))
     if name in COMMON:
-        return to_array([getattr(found, name) for found in files], kind)
-    return to_array([found.further(name) for found in files], kind)
+        return to_array([getattr(file, name) for file in files], kind)
+    return to_array([file.further(name) for file in files], kind)
 
 
 def batch_entries(

@@ -67,7 +67,7 @@ class SplitRules(ABC):
 
     def figure(self, name: str) -> int:
         """The value of a figure."""
-        return next(one.value for one in self.figures if one.name == name)
+        return next(figure.value for figure in self.figures if figure.name == name)
 
     @abstractmethod
     def find_target(

@@ -248,7 +248,9 @@ class Catalog(NamedItems[FoundTable]):
             while path and path not in used:
                 used.add(path)
                 path = path.rpartition("/")[0]
-        unused = {one.path.rstrip("/"): one for one in self._folders if one.path.rstrip("/") not in used}
+        unused = {
+            folder.path.rstrip("/"): folder for folder in self._folders if folder.path.rstrip("/") not in used
+        }
         return tuple(one for path, one in unused.items() if path.rpartition("/")[0] not in unused)
 
     def _list_names(self, item: Any) -> tuple[str, ...]:

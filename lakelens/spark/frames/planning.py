@@ -138,7 +138,7 @@ def _plan_scan(
     tasks: Sequence[ScanTask] = scan.tasks
     if selection.partition:
         specs = {spec.id: spec for spec in (*table.specs, table.partitioning)}
-        manifests = {one.path: one for snapshot in snapshots for one in snapshot.manifests}
+        manifests = {manifest.path: manifest for snapshot in snapshots for manifest in snapshot.manifests}
         tasks = selection.prune_tasks(tasks, manifests, specs)
     request = _request(scan.columns, wanted, entries)
     layout = lay_out(scan.columns, request)

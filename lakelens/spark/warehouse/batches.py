@@ -122,8 +122,8 @@ def _describe_reading(
         yield "manifests", {**line, "entry_count": counted[path], "error": error}
         read = {"manifests": 1, "entries": counted[path], "bytes": line["size_bytes"] or 0}
         yield "counts", {**read, "unread": int(error is not None)}
-    for one in findings:
-        yield "findings", describe_finding(one, key, of_state=one.path in errors)
+    for finding in findings:
+        yield "findings", describe_finding(finding, key, of_state=finding.path in errors)
 
 
 def assemble_entries(

@@ -237,7 +237,11 @@ class _Look:
         if self._table.traits.numbers_branches:
             return self._find_numbered(current)
         every = list(self._table.snapshots)
-        ancestors = set() if current is None else {current.id, *(one.id for one in current.walk_ancestors())}
+        ancestors = (
+            set()
+            if current is None
+            else {current.id, *(ancestor.id for ancestor in current.walk_ancestors())}
+        )
         present = [{"key": make_key(one), "is_ancestor": one.id in ancestors} for one in every]
         if not self._known.is_incomplete:
             every = [snapshot for snapshot in every if make_key(snapshot) not in self._known.snapshots]
@@ -270,9 +274,9 @@ class _Look:
 
     def _describe_snapshot(self, snapshot: Snapshot, is_ancestor: bool) -> Rows:
         """The row of a snapshot, after its lists are walked; `partial` if one of them cannot be read."""
-        before = {_identify(one) for one in self._table.findings}
+        before = {_identify(finding) for finding in self._table.findings}
         count = self._walk_lists(snapshot)
-        fresh = [one for one in self._table.findings if _identify(one) not in before]
+        fresh = [finding for finding in self._table.findings if _identify(finding) not in before]
         partial = any(one.severity == "error" for one in fresh)
         key = make_key(snapshot)
         if key in self._known.snapshots:

@@ -287,7 +287,7 @@ def _draw_beside(boxes: Sequence[Box], y: float, levels: Sequence[float]) -> tup
     marks: list[str] = []
     width = (RIGHT - LEFT - 60 - 10 * (len(boxes) - 1) - 14) / max(len(boxes), 2)
     lines = [wrap_lines(box.lines, width) for box in boxes]
-    height = 26 + LINE * max(len(some) for some in lines)
+    height = 26 + LINE * max(len(line) for line in lines)
     for number, (box, shown) in enumerate(zip(boxes, lines, strict=True)):
         x = round(LEFT + 60 + (width + 10) * number)
         marks += draw_box(x, y, (round(width), height), box.name, box.state, shown,

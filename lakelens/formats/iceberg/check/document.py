@@ -35,7 +35,7 @@ def compare_document(table: IcebergTable, context: TableContext, survey: Survey)
     _compare_snapshots(table, context, line)
     _compare_logs(table, context, line)
     _compare_version(table, context, line)
-    wrong = sum(found.code in _OPENED for found in table.findings)
+    wrong = sum(finding.code in _OPENED for finding in table.findings)
     line.agree(len(table.refs) + 2 - min(wrong, len(table.refs) + 2))
     line.compared += wrong
     line.differing += wrong

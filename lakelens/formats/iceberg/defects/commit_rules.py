@@ -76,7 +76,9 @@ def ranges_of_source(table: IcebergTable) -> Iterator[Finding]:
     the day has four), or a file whose partition value is outside of the range. ClickHouse did so for `truncate` of an
     int.
     """
-    manifests = {one.path: one for one in table.current.manifests} if table.current is not None else {}
+    manifests = (
+        {manifest.path: manifest for manifest in table.current.manifests} if table.current is not None else {}
+    )
     found = {path: message for path, one in manifests.items() if (message := _find_wide(table, one))}
     rest = [one for path, one in manifests.items() if path not in found and one.partitions]
     for path, partition in _list_partitions(table, rest):

@@ -177,11 +177,13 @@ def null_counts(table: IcebergTable) -> Iterator[Finding]:
     each such group. A reader then skips the file for IS NULL.
     """
     for file, _, leaf, statistics in list_chunks(table):
-        counts = [one.optional("null_count") for one in statistics]
+        counts = [statistic.optional("null_count") for statistic in statistics]
         unknown = counts.count(None)
         if not unknown or unknown == len(counts) or leaf.field_id is None:
             continue
-        recorded = next((one.nulls for one in file.bounds.values() if one.field_id == leaf.field_id), None)
+        recorded = next(
+            (bound.nulls for bound in file.bounds.values() if bound.field_id == leaf.field_id), None
+        )
         known = sum(count or 0 for count in counts)
         if recorded is not None and recorded == known - unknown:
             message = (

@@ -100,7 +100,7 @@ def list_index_files(snapshot: IcebergSnapshot) -> tuple[IndexFile, ...]:
     """List the Puffin files of a snapshot: table statistics, then the files of its deletion vectors."""
     # vectors are entries of delete manifests: without one no manifest is read
     reader = snapshot.delete_reader
-    files = snapshot.files if any(one.content == "deletes" for one in snapshot.manifests) else ()
+    files = snapshot.files if any(manifest.content == "deletes" for manifest in snapshot.manifests) else ()
     return (*list_sketch_files(reader.context, snapshot.id), *list_vector_files(reader, files))
 
 

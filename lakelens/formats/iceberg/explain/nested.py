@@ -303,8 +303,8 @@ class ManifestColumns:
                 columns = sorted(found)
                 if not columns:
                     return None
-                words = join_words([self._hook.name_column(one) for one in columns], _MOST_NAMED)
-                kinds = {self._hook.find_type(one) for one in columns}
+                words = join_words([self._hook.name_column(column) for column in columns], _MOST_NAMED)
+                kinds = {self._hook.find_type(column) for column in columns}
                 return self._hook.explain_value(kinds.pop() if len(kinds) == 1 else None, words)
 
             return Meaning("bounds, of the column whose id is the key", find)

@@ -154,11 +154,13 @@ def name_buckets(rules: IcebergHealth, figures: FileFigures) -> tuple[list[str],
     if field is None:
         return None
     values = [partition.get(field.name) for partition in figures.partitions]
-    numbers = sorted({one for one in values if isinstance(one, int)})
+    numbers = sorted({value for value in values if isinstance(value, int)})
     if len(numbers) < 2:
         return None
     places = {number: place for place, number in enumerate(numbers)}
-    of_partition = np.array([places.get(one, -1) if isinstance(one, int) else -1 for one in values], np.int64)
+    of_partition = np.array(
+        [places.get(value, -1) if isinstance(value, int) else -1 for value in values], np.int64
+    )
     return [str(number) for number in numbers], of_partition[figures.partition]
 
 

@@ -129,7 +129,7 @@ def find_unread(table: IcebergTable, snapshot: IcebergSnapshot | None) -> str | 
         if error is not None:
             return f"the manifest list {listed.path} cannot be read: {error.reason}"
     held = {manifest.path for manifest in snapshot.manifests}
-    found = (one for one in table.findings if one.severity == "error" and one.path in held)
+    found = (finding for finding in table.findings if finding.severity == "error" and finding.path in held)
     return next((f"the manifest {one.path} cannot be read: {one.message}" for one in found), None)
 
 

@@ -46,7 +46,10 @@ class ManifestGroup:
     @property
     def live(self) -> int:
         """How many entries are left."""
-        return sum((one.added_files_count or 0) + (one.existing_files_count or 0) for one in self.manifests)
+        return sum(
+            (manifest.added_files_count or 0) + (manifest.existing_files_count or 0)
+            for manifest in self.manifests
+        )
 
 
 def plan_manifests(table: IcebergTable, values: Mapping[str, Any]) -> Proposal:
@@ -73,7 +76,7 @@ def plan_manifests(table: IcebergTable, values: Mapping[str, Any]) -> Proposal:
         )
     target = read_number(table, _TARGET, 8 << 20)
     groups = [group for content in ("data", "deletes") if (group := _plan_content(chosen, content, target))]
-    manifests = [one for group in groups for one in group.manifests]
+    manifests = [manifest for group in groups for manifest in group.manifests]
     notes = []
     if groups:
         notes.append("Nothing is deleted: older snapshots keep these manifests until they expire.")
@@ -82,8 +85,8 @@ def plan_manifests(table: IcebergTable, values: Mapping[str, Any]) -> Proposal:
     return Proposal(
         changes="The data does not change, nor which files hold it." if groups else "Nothing is rewritten.",
         call=call,
-        reads=[_make_piece(one) for one in manifests],
-        replaces=[_make_piece(one) for one in manifests],
+        reads=[_make_piece(manifest) for manifest in manifests],
+        replaces=[_make_piece(manifest) for manifest in manifests],
         writes=_list_outputs(table, snapshot, groups, len(found)) if groups else (),
         deletes=list_dropped_documents(table) if groups else (),
         groups=[
@@ -105,7 +108,7 @@ def plan_manifests(table: IcebergTable, values: Mapping[str, Any]) -> Proposal:
 
 
 def _plan_content(manifests: Sequence[IcebergManifest], content: str, target: int) -> ManifestGroup | None:
-    chosen = [one for one in manifests if (one.content == "data") == (content == "data")]
+    chosen = [manifest for manifest in manifests if (manifest.content == "data") == (content == "data")]
     outputs = -(-_measure(chosen) // max(target, 1))
     if not chosen or (outputs == 1 and len(chosen) == 1):
         return None
@@ -113,7 +116,7 @@ def _plan_content(manifests: Sequence[IcebergManifest], content: str, target: in
 
 
 def _measure(manifests: Sequence[IcebergManifest]) -> int:
-    return sum(one.manifest_length or 0 for one in manifests)
+    return sum(manifest.manifest_length or 0 for manifest in manifests)
 
 
 def _make_piece(manifest: IcebergManifest) -> Piece:

@@ -215,7 +215,10 @@ class Pick:
         own = self.picked.summary.get(_STAGED)
         if not own:
             return None
-        known = ((one.summary.get(_STAGED), one.summary.get(_PUBLISHED)) for one in self._walk_ancestors())
+        known = (
+            (ancestor.summary.get(_STAGED), ancestor.summary.get(_PUBLISHED))
+            for ancestor in self._walk_ancestors()
+        )
         return own if any(own in ids for ids in known) else None
 
     def _refuse_replacing(self) -> str | None:
@@ -250,7 +253,9 @@ class Pick:
 
 def _list_own(snapshot: IcebergSnapshot) -> list[IcebergManifest]:
     return [
-        one for one in snapshot.manifests if one.content == "data" and one.added_snapshot_id == snapshot.id
+        manifest
+        for manifest in snapshot.manifests
+        if manifest.content == "data" and manifest.added_snapshot_id == snapshot.id
     ]
 
 

@@ -235,7 +235,7 @@ def decode_document(data: bytes, path: str) -> Document:
             for _ in listed.check(repaired):
                 pass
     check_utf8(text, path)
-    notes: list[tuple[Severity, str, str]] = [("warning", *one) for one in describe_repairs(repaired)]
+    notes: list[tuple[Severity, str, str]] = [("warning", *repair) for repair in describe_repairs(repaired)]
     if typed.format_version == NEWEST_VERSION:
         message = "format version 4 is a draft: it is read as Iceberg 1.12 writes it"
         notes.append(("note", "experimental-version", message))

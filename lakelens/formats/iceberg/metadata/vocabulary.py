@@ -97,7 +97,7 @@ def _format_ids(noun: str, ids: Sequence[Any]) -> str:
 
 def _format_transform(field: Mapping[str, Any], names: Mapping[Any, str]) -> str:
     sources = field.get("source-ids") or [field.get("source-id")]
-    columns = ", ".join(names.get(one, f"column {one}") for one in sources)
+    columns = ", ".join(names.get(source, f"column {source}") for source in sources)
     transform = field.get("transform")
     return columns if transform == "identity" else f"{transform}({columns})"
 
@@ -122,7 +122,9 @@ def _name_columns(document: Mapping[str, Any]) -> dict[Any, str]:
 def _format_snapshots(snapshots: Sequence[Mapping[str, Any]], document: Mapping[str, Any]) -> str:
     """How many snapshots, and how many of them only a branch beside main has."""
     branches = _find_branches(document)
-    on = Counter(branch for one in snapshots if (branch := branches.get(one.get("snapshot-id"))) is not None)
+    on = Counter(
+        branch for snapshot in snapshots if (branch := branches.get(snapshot.get("snapshot-id"))) is not None
+    )
     if len(snapshots) == 1:
         (only,), where = snapshots, next(iter(on), None)
         summary = only.get("summary")

@@ -310,10 +310,10 @@ class ColumnBook:
         if not types or column > RESERVED or self.redaction.keeps_values(names):
             return None
         transforms, type_ = self.transforms.get(column, []), types[0]
-        widths = [one.width or 1 for one in transforms if one.name == "bucket"]
+        widths = [transform.width or 1 for transform in transforms if transform.name == "bucket"]
         fits = make_fits(type_, widths) if widths else None
         if type_.name in TEXTS:
-            cuts = [one.width or 1 for one in transforms if one.name == "truncate"]
+            cuts = [transform.width or 1 for transform in transforms if transform.name == "truncate"]
             length = type_.length or (16 if type_.name == "uuid" else 0)
             return TextScale(cuts, length, fits)
         limits = _find_limits(types)
@@ -484,7 +484,7 @@ def _find_grid(
 ) -> Grid | None:
     """How the transforms of a column group its values."""
     day = DAY_UNITS.get(type_.name, 1)
-    units = {one.name for one in transforms if one.name in _UNITS}
+    units = {transform.name for transform in transforms if transform.name in _UNITS}
     if day > 1 and any(one.name == "date" for one in types):
         units.add("day")  # it was a column of dates, whose bounds are days
     if day == 1:
@@ -492,7 +492,7 @@ def _find_grid(
     if units:
         coarsest, *finer = (unit for unit in _UNITS if unit in units)
         return group_times(coarsest, day, finer)
-    widths = {one.width or 1 for one in transforms if one.name == "truncate"}
+    widths = {transform.width or 1 for transform in transforms if transform.name == "truncate"}
     if not widths:
         return None
     return cut_by(math.lcm(*widths), *limits, keeps_rest=len(widths) > 1)

@@ -260,7 +260,7 @@ def _cut_columns(bones: IcebergBones, keys: Keys) -> IcebergBones:
 
 def _list_headers(bones: IcebergBones) -> list[str]:
     documents = (*bones.lists.values(), *bones.manifests.values())
-    return ["iceberg.schema"] if any("iceberg.schema" in one.header for one in documents) else []
+    return ["iceberg.schema"] if any("iceberg.schema" in document.header for document in documents) else []
 
 
 def _cut_headers(bones: IcebergBones, keys: Keys) -> IcebergBones:
@@ -374,8 +374,8 @@ def relate(recorded: Any) -> str:
 def drop_unused(bones: IcebergBones) -> IcebergBones:
     """Without the files that nothing refers to."""
     snapshots = bones.metadata.get("snapshots") or []
-    lists = {relate(one.get("manifest-list")) for one in snapshots}
-    named = {relate(path) for one in snapshots for path in one.get("manifests") or ()}
+    lists = {relate(snapshot.get("manifest-list")) for snapshot in snapshots}
+    named = {relate(path) for snapshot in snapshots for path in snapshot.get("manifests") or ()}
     kept = {name: document for name, document in bones.lists.items() if name in lists}
     for document in kept.values():
         named |= {relate(record.get("manifest_path")) for record in document.records}

@@ -261,9 +261,9 @@ class _Redactor:
     def _learn(self, manifests: Mapping[str, StoredFile]) -> list[IcebergType]:
         """Columns, specs and original names, of the document and of the headers of manifests."""
         structs = list(self._context.schemas.newest_first())
-        for one in manifests.values():
+        for manifest in manifests.values():
             try:
-                structs.append(parse_struct(one.read_json("schema")))
+                structs.append(parse_struct(manifest.read_json("schema")))
             except LakeError:
                 continue
         for struct in structs:
@@ -274,12 +274,12 @@ class _Redactor:
             self._learn_spec(spec.spec_id, fields)
         plain = [(one.field_id, one.source_id, one.name, one.transform) for one in typed.partition_spec or ()]
         self._learn_spec(typed.default_spec_id or 0, plain)
-        for one in manifests.values():
-            stored = one.read_json("partition-spec")
+        for manifest in manifests.values():
+            stored = manifest.read_json("partition-spec")
             found = [field for field in stored if isinstance(field, dict)] if isinstance(stored, list) else []
             keys = ("field-id", "source-id", "name", "transform")
             self._learn_spec(
-                one.read_number("partition-spec-id") or 0,
+                manifest.read_number("partition-spec-id") or 0,
                 [[field.get(key) for key in keys] for field in found],
             )
         self._redaction.names.reserve(typed.refs or ())

@@ -184,7 +184,7 @@ def compare_document(table: PaimonTable, survey: Survey, tallies: Sequence[Manif
     _compare_chain(survey, line, tallies)
     _compare_consumers(table, line)
     # what opening the table compared: hints with the listing, ids with each other
-    wrong = sum(found.code in _OPENED and found.severity != "note" for found in table.findings)
+    wrong = sum(finding.code in _OPENED and finding.severity != "note" for finding in table.findings)
     looked = len(table.context.pointer.hints) + len(table.context.pointer.ids)
     line.compared += max(looked, wrong)
     line.differing += wrong

@@ -92,20 +92,20 @@ def _compare_statistics(survey: Survey, state: State, snapshot: PaimonSnapshot) 
     if snapshot.document.statistics is None:
         return
     line = survey.ledger.line("statistics files", "statistics", "snapshots")
-    for found in snapshot.statistics:
-        if not found.raw:
+    for statistic in snapshot.statistics:
+        if not statistic.raw:
             continue
-        message = f"it is of snapshot {found.snapshot_id}, and snapshot {snapshot.id} uses it"
-        is_earlier = found.snapshot_id is None or found.snapshot_id <= snapshot.id
-        line.require(is_earlier, "statistics-snapshot", found.path, message, state.ids, "warning")
-        merged, total = found.raw.get("mergedRecordCount"), snapshot.total_record_count
-        if isinstance(merged, int) and total is not None and found.snapshot_id == snapshot.id:
+        message = f"it is of snapshot {statistic.snapshot_id}, and snapshot {snapshot.id} uses it"
+        is_earlier = statistic.snapshot_id is None or statistic.snapshot_id <= snapshot.id
+        line.require(is_earlier, "statistics-snapshot", statistic.path, message, state.ids, "warning")
+        merged, total = statistic.raw.get("mergedRecordCount"), snapshot.total_record_count
+        if isinstance(merged, int) and total is not None and statistic.snapshot_id == snapshot.id:
             message = f"mergedRecordCount is {merged:,}, snapshot {snapshot.id} has {total:,} rows unmerged"
-            line.require(merged <= total, "statistics-rows", found.path, message, state.ids, "warning")
+            line.require(merged <= total, "statistics-rows", statistic.path, message, state.ids, "warning")
         known = {column.name for column in snapshot.schema.columns}
-        unknown = [name for name in found.columns if name not in known]
+        unknown = [name for name in statistic.columns if name not in known]
         message = f"it has statistics of {', '.join(unknown[:3])}, which the schema does not have"
-        line.require(not unknown, "unknown-column", found.path, message, state.ids, "warning")
+        line.require(not unknown, "unknown-column", statistic.path, message, state.ids, "warning")
 
 
 # The hash indexes of dynamic buckets, compared with the keys in their buckets.
@@ -152,7 +152,9 @@ class HashIndexes:
             return  # Avro's rows come without their logical types
         columns = file.schema.key_columns
         if columns and file.path in self._live:
-            yield HashCheck(file, {f"_KEY_{one.name}": one.type for one in columns}, self._hashes[place])
+            yield HashCheck(
+                file, {f"_KEY_{column.name}": column.type for column in columns}, self._hashes[place]
+            )
 
 
 class HashCheck(RowCheck):

@@ -84,7 +84,7 @@ def _find_merge(files: Files) -> str | None:
             return file.merge_reason
         if file.delete_row_count is None:
             return f"{MERGED}; this writer did not record how many rows are deletes"
-    merging = sum(1 for found in levels.values() if len(found) > 1 or not next(iter(found)))
+    merging = sum(1 for level in levels.values() if len(level) > 1 or not next(iter(level)))
     if not merging:
         return None
     return f"{MERGED}, in {merging} of {len(levels)} buckets from several levels or from level 0"

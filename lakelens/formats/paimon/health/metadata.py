@@ -99,7 +99,7 @@ def _measure_cancelled(
 def _measure_age(rules: PaimonHealth) -> Iterator[Measure]:
     """How much older than the newest commit the oldest snapshot is, and how many expiring would end."""
     snapshots = rules.table.snapshots
-    moments = [one.committed_at for one in snapshots if one.committed_at is not None]
+    moments = [snapshot.committed_at for snapshot in snapshots if snapshot.committed_at is not None]
     if not moments:
         return
     newest, oldest = max(moments), moments[0]
@@ -170,7 +170,7 @@ def list_index_columns(rules: PaimonHealth) -> Sequence[str]:
     names: list[str] = []
     if _list_indexed(rules):
         names += ("embedded_file_index", "extra_files")
-    if rules.snapshot is not None and any(one.global_index for one in rules.snapshot.index_files):
+    if rules.snapshot is not None and any(file.global_index for file in rules.snapshot.index_files):
         names.append("path" if rules.has_keys else "first_row_id")
     return names
 
@@ -281,12 +281,12 @@ def _group_indexes(rules: PaimonHealth) -> dict[tuple[str, tuple[int, ...]], Ran
 
 def _walk_indexes(rules: PaimonHealth) -> Iterator[tuple[str, tuple[int, ...], Mapping[str, Any]]]:
     """The files of global indexes: type, columns, and what the index manifest says of each."""
-    for one in () if rules.snapshot is None else rules.snapshot.index_files:
-        facts = one.global_index
+    for file in () if rules.snapshot is None else rules.snapshot.index_files:
+        facts = file.global_index
         if facts:
             extra = facts.get("extra_field_ids") or ()
             numbers = [facts.get("index_field_id"), *(extra if isinstance(extra, Iterable) else ())]
-            yield one.index_type, tuple(number for number in numbers if isinstance(number, int)), facts
+            yield file.index_type, tuple(number for number in numbers if isinstance(number, int)), facts
 
 
 def join_ranges(ranges: Iterable[tuple[int, int]]) -> Ranges:

@@ -76,7 +76,7 @@ def list_needs(rules: PaimonHealth, figures: FileFigures) -> Iterator[Need]:
             waiting = int((figures.numbers("level") == 0).sum())
             yield Need("merging of levels", f"{count(waiting, 'file')} on level 0")
     vectors = [] if rules.snapshot is None else rules.snapshot.index_files
-    ranges = sum(len(one.ranges) for one in vectors if one.index_type == "DELETION_VECTORS")
+    ranges = sum(len(vector.ranges) for vector in vectors if vector.index_type == "DELETION_VECTORS")
     if ranges:
         kind = "64-bit bitmaps" if is_on("deletion-vectors.bitmap64") else ""
         words = ", ".join(filter(None, (count(ranges, "deletion vector"), kind)))
@@ -267,7 +267,7 @@ class PaimonHealth:
     def columns(self) -> Sequence[str]:
         """What deletion vectors and indexes are matched by, where there are any."""
         has_vectors = self.snapshot is not None and any(
-            one.index_type == "DELETION_VECTORS" for one in self.snapshot.index_files
+            file.index_type == "DELETION_VECTORS" for file in self.snapshot.index_files
         )
         scaled = ("total_buckets",) if self.table.bucket > 0 else ()
         return tuple(dict.fromkeys((*scaled, *(("path",) if has_vectors else ()), *list_index_columns(self))))

@@ -36,7 +36,9 @@ class PaimonDeletes(FileDeletes):
     def mark(self, snapshot: Snapshot) -> Hashable:
         """See `FileDeletes.mark`."""
         found = self._read(snapshot)
-        places = {(name, one.file.path, one.offset) for name, matches in found.items() for one in matches}
+        places = {
+            (name, match.file.path, match.offset) for name, matches in found.items() for match in matches
+        }
         return frozenset(places) if places else None
 
     def match(self, snapshot: Snapshot, file: DataFile) -> Sequence[DeleteMatch]:

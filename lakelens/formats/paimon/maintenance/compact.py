@@ -141,7 +141,7 @@ class Compaction:
     @property
     def entries(self) -> int:
         """How many entries the commit's manifest has."""
-        outputs = sum(one.files for one in self.estimates)
+        outputs = sum(estimate.files for estimate in self.estimates)
         return len(self.reads) + outputs + 2 * len(self.raised)
 
 

@@ -74,7 +74,7 @@ def count_merged(
     """The rows of files that are merged by key, less those that vectors delete."""
     deletes = sum(file.delete_row_count or 0 for file in files)
     vectors = [find_deleted(file.file_name) for file in files]
-    gone = sum(one or 0 for one in vectors)
+    gone = sum(vector or 0 for vector in vectors)
     unknown = any(file.delete_row_count is None for file in files)
     most = sum(file.row_count or 0 for file in files) - (deletes if drops_deletes else 0)
     largest = sum(max(file.row_count or 0 for file in section) for section in list_sections(files))
@@ -153,21 +153,23 @@ class FixedSizes:
 
 def describe_data(estimates: Sequence[Estimate], role: str = "data") -> Output:
     """The line of the data files that are written."""
-    rows = RowRange(sum(one.rows.least for one in estimates), sum(one.rows.most for one in estimates))
+    rows = RowRange(
+        sum(estimate.rows.least for estimate in estimates), sum(estimate.rows.most for estimate in estimates)
+    )
     if rows.least == rows.most:
         note = f"{rows.most:,} rows; bytes by those of the inputs"
     else:
         note = f"{rows.least:,} to {rows.most:,} rows: how many keys the inputs share is not known"
-    files = sum(one.files for one in estimates)
-    least_files = sum(0 if one.can_be_none else 1 for one in estimates)
+    files = sum(estimate.files for estimate in estimates)
+    least_files = sum(0 if estimate.can_be_none else 1 for estimate in estimates)
     return Output(
         role,
         files,
-        sum(one.size_bytes for one in estimates),
-        least=sum(one.least for one in estimates),
-        most=sum(one.most for one in estimates),
+        sum(estimate.size_bytes for estimate in estimates),
+        least=sum(estimate.least for estimate in estimates),
+        most=sum(estimate.most for estimate in estimates),
         least_files=min(least_files, files),
-        most_files=sum(one.most_files for one in estimates),
+        most_files=sum(estimate.most_files for estimate in estimates),
         note=note,
     )
 

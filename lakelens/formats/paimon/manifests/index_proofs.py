@@ -95,13 +95,15 @@ class IndexProofs:
         if (today.type.length or 0) < (written.type.length or 0):
             return  # longer texts are cut when they are read: what is indexed is not what is compared
         for column in self.index.columns:
-            for one in column.indexes if column.name == written.name else ():
-                if one.start is None:
+            for index in column.indexes if column.name == written.name else ():
+                if index.start is None:
                     continue
-                probe = read_probe(self.octets, one.start, one.start + one.length, one.type, written.type)
+                probe = read_probe(
+                    self.octets, index.start, index.start + index.length, index.type, written.type
+                )
                 if probe is not None:
-                    self.check_rows(probe, one.type, one.start)
-                    yield one.type, probe, written
+                    self.check_rows(probe, index.type, index.start)
+                    yield index.type, probe, written
 
     def check_rows(self, probe: Probe, kind: str, start: int) -> None:
         """Raises `Corrupt` for an index over another number of rows than the file has."""

@@ -88,7 +88,9 @@ def encode_files(files: Sequence[Any]) -> pa.Array:
         pa.string(),
     )
     identities = [file.identity for file in files]
-    columns = [to_array([one[place] for one in identities], kind) for place, kind in enumerate(kinds)]
+    columns = [
+        to_array([identity[place] for identity in identities], kind) for place, kind in enumerate(kinds)
+    ]
     return encode_identities(pa.table(columns, names=_NAMES))
 
 

@@ -353,8 +353,8 @@ def _find_known(
     if not nulls.null_count:
         return nulls, None
     known = pc.is_valid(nulls)
-    for one in bounds:
-        column = one.find(position)
+    for bound in bounds:
+        column = bound.find(position)
         if column.null_count < len(column):
             known = pc.or_(known, pc.is_valid(present.spread(column)))
     if not pc.any(known).as_py():

@@ -361,7 +361,7 @@ def drop_unused(bones: PaimonBones) -> PaimonBones:
     kept = {name: container for name, container in bones.lists.items() if name in lists}
     named = {line.get("_FILE_NAME") for container in kept.values() for line in container.records}
     kept_indexes = {name: one for name, one in bones.indexes.items() if name in indexes}
-    used = {record.get("_FILE_NAME") for one in kept_indexes.values() for record in one.records}
+    used = {record.get("_FILE_NAME") for index in kept_indexes.values() for record in index.records}
     wanted = {f"manifest/{name}" for name in (*lists, *named, *indexes)}
     return replace(
         bones,
@@ -385,7 +385,7 @@ def _has_target(path: str, text: bytes, documents: Mapping[str, Any]) -> bool:
     if name not in _HINTS:
         return True
     kind = folder.rpartition("/")[2]
-    return any(one.startswith(f"{folder}/{kind}-") for one in documents)
+    return any(document.startswith(f"{folder}/{kind}-") for document in documents)
 
 
 # --- cuts --------------------------------------------------------------------------------------------------------------

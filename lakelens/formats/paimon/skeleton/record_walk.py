@@ -258,7 +258,7 @@ def read_container(data: bytes, path: str) -> Container:
     kind, records = sniff_container(data, path), decode_container(data, path)
     if kind == "avro":
         header = decode_header(data, path)
-        return Container(kind, _clean(header.schema), header.codec, [_filter(one) for one in records])
+        return Container(kind, _clean(header.schema), header.codec, [_filter(record) for record in records])
     import pyarrow as pa
 
     if kind == "parquet":
@@ -275,7 +275,7 @@ def read_container(data: bytes, path: str) -> Container:
         schema, codec = found.schema, str(found.compression).lower()
     kept = pa.schema([one for one in schema.remove_metadata() if one.name in FIELDS])
     return Container(
-        kind, kept, "none" if codec == "uncompressed" else codec, [_filter(one) for one in records]
+        kind, kept, "none" if codec == "uncompressed" else codec, [_filter(record) for record in records]
     )
 
 

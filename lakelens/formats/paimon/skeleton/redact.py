@@ -66,7 +66,7 @@ class _Redactor:
         for branch in branches:
             self._read_branch(TableLayout(root, branch))
         sources = self._sources
-        for _, raw in [one for one in sources.documents.values() if one[0] in _SNAPSHOTS]:
+        for _, raw in [document for document in sources.documents.values() if document[0] in _SNAPSHOTS]:
             for key in LISTS:
                 if isinstance(raw.get(key), str):
                     self._read_file(sources.lists, raw[key])
