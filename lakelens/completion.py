@@ -24,7 +24,7 @@ _ATTRIBUTE = re.compile(_PATH + r"\.(?P<begun>\w*)$")
 
 
 def match_names(context: Any, namespace: Mapping[str, Any]) -> dict[str, Any]:
-    """What IPython offers for the text before the cursor: `completions`, and what of them is written already."""
+    """Match what IPython offers for the text before the cursor: `completions`, and what of them is written already."""
     from IPython.core.completer import SimpleCompletion
 
     text = context.text_until_cursor
@@ -79,7 +79,7 @@ def _find_sentence(parent: Any, name: str) -> str:
 
 
 def find_names(text: str, namespace: Mapping[str, Any], rest: str = "") -> tuple[str, list[str]]:
-    """What is written of a name at the end of a text, and the names that begin so; `rest` is what follows.
+    """Find what is written of a name at the end of a text, and the names that begin so; `rest` is what follows.
 
     >>> import lakelens as ll
     >>> table = ll.sample("iceberg-branches")
@@ -108,7 +108,7 @@ def find_names(text: str, namespace: Mapping[str, Any], rest: str = "") -> tuple
 
 
 def _evaluate(path: str, namespace: Mapping[str, Any]) -> Any:
-    """The object that a path of names and constant subscripts leads to, through objects of lakelens alone."""
+    """Evaluate the object that a path of names and constant subscripts leads to, through objects of lakelens alone."""
 
     def walk(node: ast.expr) -> Any:
         if isinstance(node, ast.Name):
@@ -134,7 +134,7 @@ def _is_ours(held: Any) -> bool:
 
 
 def _is_plain(name: str) -> bool:
-    """Whether a name of a lake can stand between quotes as it is, and does nothing there."""
+    """Check whether a name of a lake can stand between quotes as it is, and does nothing there."""
     return name.isprintable() and not set(name) & set("'\"\\{}")
 
 
@@ -174,7 +174,7 @@ _VERBS: dict[str, Callable[[Any], Sequence[str]]] = {
 
 
 def _list_queried(table: Any) -> list[str]:
-    """The columns of files, and the views that a query is over."""
+    """List the columns of files, and the views that a query is over."""
     from lakelens.querying import VIEWS
 
     return [*_list_columns(table.files), *VIEWS]
@@ -190,7 +190,7 @@ _SENTENCES: dict[str, Callable[[Any], Sequence[str]]] = {
 
 
 def _complete_word(held: Any, verb: str, begun: str) -> tuple[str, list[str]]:
-    """The word at the end of a condition or a query, and the names of columns that begin so."""
+    """Complete the word at the end of a condition or a query, and the names of columns that begin so."""
     begun = re.split(r"[^\w]", begun)[-1]
     names = _SENTENCES[verb](held) if _is_ours(held) else []
     return begun, [name for name in dict.fromkeys(names) if name.startswith(begun) and _is_plain(name)]

@@ -33,7 +33,7 @@ class Documentation:
 
 
 def _make_harmless(show: Callable[[Any], str]) -> Callable[[Any], str]:
-    """A `__repr__` as one line without active characters: what it quotes comes from a lake, and goes to a terminal."""
+    """Make a `__repr__` as one line without active characters: what it quotes comes from a lake, and goes to a terminal."""
 
     @wraps(show)
     def show_visible(self: Any) -> str:

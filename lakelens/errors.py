@@ -80,7 +80,7 @@ class LakeError(Displayable, Exception):
         return visible(f"{text}; try: {self.hint}" if self.hint else text)
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython shows instead of a traceback."""
+        """Say what IPython shows instead of a traceback."""
         from lakelens.display import call
 
         return cast("list[str]", call("views.render.raised:render_raised", self, is_brief=self.is_brief))
@@ -171,7 +171,7 @@ class Interrupted(KeyboardInterrupt):
     """A long reading that was interrupted. The message says how far it was, and is all that a notebook shows."""
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython shows instead of a traceback."""
+        """Say what IPython shows instead of a traceback."""
         return [f"Interrupted: {self}"]
 
 
@@ -196,14 +196,14 @@ def visible_line(text: str) -> str:
 
 
 def show_active(character: str) -> str:
-    """A character that acts on the text around it by its number; any other one as it is."""
+    """Show a character that acts on the text around it by its number; any other one as it is."""
     if unicodedata.category(character) in _ACTIVE or character in _NO_TEXT:
         return f"⟨U+{ord(character):04X}⟩"
     return character
 
 
 def say_value(value: object, most: int = 200) -> str:
-    """What was given, as Python writes it and not too long, for a message; of what cannot be written its type.
+    """Say what was given, as Python writes it and not too long, for a message; of what cannot be written its type.
 
     >>> say_value("a"), say_value("x" * 500, 5), say_value(10**5000)
     ("'a'", "'xxxx…", 'an int')
@@ -217,7 +217,7 @@ def say_value(value: object, most: int = 200) -> str:
 
 
 def find_nearest(name: str, known: Iterable[str]) -> list[str]:
-    """The known names nearest to one that there is not, at most three: spelled alike, else those that it is a part of.
+    """Find the known names nearest to one that there is not, at most three: spelled alike, else those that it is a part of.
 
     >>> find_nearest("PAIMONN", ["hive", "paimon"]), find_nearest("dynamic", ["paimon-dynamic-bucket"])
     (['paimon'], ['paimon-dynamic-bucket'])
@@ -232,7 +232,7 @@ def find_nearest(name: str, known: Iterable[str]) -> list[str]:
 
 
 def list_nearest(name: str, known: Iterable[str]) -> str:
-    """What to try instead of a name that there is not: the nearest ones, else those that there are.
+    """List what to try instead of a name that there is not: the nearest ones, else those that there are.
 
     >>> list_nearest("sise_bytes", ["path", "size_bytes"]), list_nearest("x", ["path", "size_bytes"])
     ('did you mean size_bytes?', 'there are path, size_bytes')

@@ -166,7 +166,7 @@ def explain_file(
 
 
 def _find_in_table(store: Any, path: str) -> Iterator[Any]:
-    """The objects of the table above a file, if any, that are read from it; newest snapshots first."""
+    """Find the objects of the table above a file, if any, that are read from it; newest snapshots first."""
     try:
         table = _open_above(store, path)
         snapshots = [] if table is None else list(islice(reversed(table.snapshots), _MOST_SNAPSHOTS))
@@ -182,7 +182,7 @@ def _find_in_table(store: Any, path: str) -> Iterator[Any]:
 
 
 def _open_above(store: Any, path: str) -> Any:
-    """The table whose directory holds a file; not a listed table, which has no metadata about its files."""
+    """Open the table whose directory holds a file; not a listed table, which has no metadata about its files."""
     from lakelens.formats.registry import detect_format
     from lakelens.opening import open_in_store
 

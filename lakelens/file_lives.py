@@ -10,7 +10,7 @@ from lakelens.model.life.lifetimes import Lifetime, Lifetimes
 
 
 def list_lifetimes(format: str | None = None) -> Lifetimes:
-    """Every kind of file of each format: who writes it, who names it, whether it may change, and when it goes.
+    """List every kind of file of each format: who writes it, who names it, whether it may change, and when it goes.
 
     Parameters
     ----------

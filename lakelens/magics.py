@@ -29,7 +29,7 @@ _COMMENT = re.compile(r"\s+|--[^\n]*(?:\n|$)")
 
 
 def split_statements(sql: str) -> list[str]:
-    """The statements of a script, without the semicolons between them; one in a string, name or comment ends none.
+    """Split the statements of a script, without the semicolons between them; one in a string, name or comment ends none.
 
     >>> split_statements("SELECT ';' -- a; b\\n; ; DELETE FROM `a;b` /* ; /* ; */ */;")
     ["SELECT ';' -- a; b", 'DELETE FROM `a;b` /* ; /* ; */ */']
@@ -54,7 +54,7 @@ def _find_semicolons(sql: str) -> Iterator[int]:
 
 
 def _find_comment_end(sql: str, position: int) -> int:
-    """Where a bracketed comment ends; comments nest, and an unclosed one runs to the end."""
+    """Find where a bracketed comment ends; comments nest, and an unclosed one runs to the end."""
     depth = 1
     while depth and (fence := _FENCE.search(sql, position)):
         depth += 1 if fence[0] == "/*" else -1
@@ -63,7 +63,7 @@ def _find_comment_end(sql: str, position: int) -> int:
 
 
 def _skip_comments(sql: str) -> str:
-    """A statement without the comments before it; empty if it is only comments."""
+    """Skip a statement without the comments before it; empty if it is only comments."""
     position = 0
     while position < len(sql):
         if sql.startswith("/*", position):
@@ -96,7 +96,7 @@ def run_statements(statements: Iterable[str], spark: Any) -> None:
 
 
 def get_session() -> Any:
-    """The active Spark session. Raises `Unsupported` when there is none."""
+    """Give the active Spark session. Raises `Unsupported` when there is none."""
     hint = 'spark = lakelens.spark.session("warehouse") first'
     try:
         from pyspark.sql import SparkSession
@@ -109,7 +109,7 @@ def get_session() -> Any:
 
 
 def find_target(text: str, namespace: dict[str, Any]) -> Any:
-    """The TARGET of a magic: a variable's table or path, else the text itself.
+    """Find the TARGET of a magic: a variable's table or path, else the text itself.
 
     >>> find_target("place", {"place": "/warehouse/t"}), find_target("'/my lake/t'", {})
     ('/warehouse/t', '/my lake/t')

@@ -102,7 +102,7 @@ def open_any(
 
 
 def open_view(found: ViewFound, branch: str | None = None, version: int | str | None = None) -> View:
-    """The view that detection found. Raises `Unsupported` for a branch: views have none."""
+    """Open the view that detection found. Raises `Unsupported` for a branch: views have none."""
     if branch is not None:
         raise Unsupported("a view has no branches", path=found.location) from None
     return found.opener(version=version)
@@ -207,7 +207,7 @@ def _open_traced(traced: TracingStore, path: str, wanted: Known) -> Table:
 
 
 def read_stored(table: Table, path: str) -> tuple[int, Callable[[int, int], bytes]]:
-    """The size of a file in the store of an open table, and what reads a part of it. Raises `Missing`, `AccessDenied`.
+    """Read the size of a file in the store of an open table, and what reads a part of it. Raises `Missing`, `AccessDenied`.
 
     >>> import lakelens as ll
     >>> table = ll.sample("iceberg")
@@ -270,7 +270,7 @@ def open_entry(
 
 
 def _combine(entry: CatalogEntry, storage_options: Mapping[str, Any] | None) -> dict[str, Any]:
-    """How the storage of an entry is reached, which its catalog has only some say in."""
+    """Combine how the storage of an entry is reached, which its catalog has only some say in."""
     if not entry.answer:
         return {**entry.storage_options, **(storage_options or {})}
     from lakelens.catalogs.trust import combine_options
@@ -282,7 +282,7 @@ def _combine(entry: CatalogEntry, storage_options: Mapping[str, Any] | None) -> 
 
 
 def _name_catalog(error: LakeError, entry: CatalogEntry) -> LakeError:
-    """An error about a place with the catalog that led there."""
+    """Name an error about a place with the catalog that led there."""
     known = entry.facts.get("catalog")
     if known:
         file = f" and its metadata file is {entry.metadata_location}" if entry.metadata_location else ""

@@ -212,7 +212,7 @@ budgets = Budgets()
 
 
 def export_limits() -> dict[str, Any]:
-    """The budgets, and what a request may cost: for other processes, which have options of their own.
+    """Export the budgets, and what a request may cost: for other processes, which have options of their own.
 
     >>> export_limits()["max_document"], export_limits()["timeout"]
     (67108864, 30)

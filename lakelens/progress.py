@@ -58,13 +58,13 @@ class Progress:
             self._show(now)
 
     def describe(self) -> str:
-        """How far it is: `reading 12 of 40 manifests, 31 MB; interrupt to stop`."""
+        """Describe how far it is: `reading 12 of 40 manifests, 31 MB; interrupt to stop`."""
         of = f" of {self.total:,}" if self.total is not None else ""
         size = f", {self.bytes / 1e6:,.0f} MB" if self.bytes else ""
         return f"reading {self.done:,}{of} {self.noun}{size}; interrupt to stop"
 
     def describe_stop(self) -> str:
-        """What an interrupt leaves."""
+        """Describe what an interrupt leaves."""
         of = f" of {self.total:,}" if self.total is not None else ""
         return f"stopped after {self.done:,}{of} {self.noun}; what was read is kept: ask again to go on"
 
@@ -137,11 +137,11 @@ class Stages(Progress):
             self._show(time.monotonic())
 
     def describe(self) -> str:
-        """What is being done: `comparing figures; interrupt to stop`."""
+        """Describe what is being done: `comparing figures; interrupt to stop`."""
         return f"{self.noun}; interrupt to stop"
 
     def describe_stop(self) -> str:
-        """What an interrupt leaves."""
+        """Describe what an interrupt leaves."""
         return f"stopped while {self.noun}; what was read is kept: ask again to go on"
 
 
@@ -153,7 +153,7 @@ class Running(Progress):
         self._ask = ask
 
     def wait(self, work: Callable[[], T], cancel: Callable[[], None]) -> T:
-        """What `work` gives, in a thread of its own: an interrupt reaches this one at once, and cancels the work.
+        """Say what `work` gives, in a thread of its own: an interrupt reaches this one at once, and cancels the work.
 
         >>> Running("INSERT").wait(lambda: 42, lambda: None)
         42
@@ -178,12 +178,12 @@ class Running(Progress):
         return done.result()
 
     def describe(self) -> str:
-        """How far it is: `INSERT is running, 12 s, 17 of 40 tasks; interrupt to stop`."""
+        """Describe how far it is: `INSERT is running, 12 s, 17 of 40 tasks; interrupt to stop`."""
         far = self._ask()
         return f"{self.noun} is running, {self.seconds:,.0f} s{far and f', {far}'}; interrupt to stop"
 
     def describe_stop(self) -> str:
-        """What an interrupt leaves."""
+        """Describe what an interrupt leaves."""
         return f"{self.noun} was stopped after {self.seconds:,.0f} s; what it had committed stays"
 
 
@@ -206,7 +206,7 @@ def read_each(
     follow: Callable[[Iterable[T]], Iterator[T]] = iter,
     readers: int | None = None,
 ) -> Iterator[tuple[T, R | LakeError]]:
-    """Each thing with what reading it gives, or with what stopped that; several threads (`readers`) read.
+    """Give each thing with what reading it gives, or with what stopped that; several threads (`readers`) read.
 
     `follow` gives the things one after the other, and may ask for what is read of the next ones ahead.
 
@@ -240,7 +240,7 @@ def _is_notebook() -> bool:
 
 
 def _is_log() -> bool:
-    """Whether what is written goes to a file or a pipe, and not to somebody who looks at it."""
+    """Check whether what is written goes to a file or a pipe, and not to somebody who looks at it."""
     try:
         return not sys.stderr.isatty()
     except (AttributeError, ValueError):  # closed, or replaced by something simpler

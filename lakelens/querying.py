@@ -63,7 +63,7 @@ def query_table(
 
 
 def make_view(table: Table, state: Snapshot | None, view: str, query: str) -> pa.Table:
-    """The Arrow table behind a view: of `files` and `entries` the columns that the query may mean."""
+    """Make the Arrow table behind a view: of `files` and `entries` the columns that the query may mean."""
     makers: dict[str, Callable[[], pa.Table]] = {
         "snapshots": table.snapshots.to_arrow,
         "refs": table.refs.to_arrow,
@@ -83,7 +83,7 @@ def make_view(table: Table, state: Snapshot | None, view: str, query: str) -> pa
 
 
 def find_columns(table: Table, state: Snapshot | None) -> FileColumns:
-    """The columns of files, from the metadata alone where no manifest is needed to know them."""
+    """Find the columns of files, from the metadata alone where no manifest is needed to know them."""
     scan = None if state is None else state.scan_files()
     if scan is not None:
         return scan.columns
@@ -91,7 +91,7 @@ def find_columns(table: Table, state: Snapshot | None) -> FileColumns:
 
 
 def list_view_columns(view: str, columns: FileColumns) -> list[str]:
-    """The columns of a view, in order."""
+    """List the columns of a view, in order."""
     if view == "entries":
         return ["status", *list_columns(columns, stats=True)]
     if view == "files":
@@ -134,7 +134,7 @@ def _suggest_name(said: str, columns: FileColumns, named: Sequence[str]) -> tupl
 
 
 def find_word(text: str, word: str) -> tuple[int, int] | None:
-    """Where a word is in a text first, as the numbers of its first character and of the one after it.
+    """Find where a word is in a text first, as the numbers of its first character and of the one after it.
 
     >>> find_word("select sises, sise from files", "SISE")
     (14, 18)
@@ -144,7 +144,7 @@ def find_word(text: str, word: str) -> tuple[int, int] | None:
 
 
 def split_words(query: str) -> list[str]:
-    """The words of a query in lower case.
+    """Split the words of a query in lower case.
 
     >>> split_words('SELECT path FROM "Files"')
     ['select', 'path', 'from', 'files']
@@ -153,7 +153,7 @@ def split_words(query: str) -> list[str]:
 
 
 def choose_columns(query: str, view: str, known: Sequence[str]) -> list[str] | None:
-    """The known columns of a view that a query may use, never too few; None for all.
+    """Choose the known columns of a view that a query may use, never too few; None for all.
 
     A plain SELECT uses those that it names. A star, the view's name as a whole row, or a statement that uses columns
     without naming them, uses all.
@@ -173,7 +173,7 @@ def choose_columns(query: str, view: str, known: Sequence[str]) -> list[str] | N
 
 
 def _is_plain(query: str, words: Sequence[str]) -> bool:
-    """Whether the query names every column that it uses."""
+    """Check whether the query names every column that it uses."""
     text = re.sub(r"count\s*\(\s*\*\s*\)", "count()", query, flags=re.IGNORECASE)
     if "*" in text or "--" in text or "&" in text or not _SWEEPING.isdisjoint(words):
         return False
@@ -182,7 +182,7 @@ def _is_plain(query: str, words: Sequence[str]) -> bool:
 
 
 def _means_whole_rows(query: str, view: str) -> bool:
-    """Whether the view or an alias of it is used as a column: SELECT f FROM files f."""
+    """Check whether the view or an alias of it is used as a column: SELECT f FROM files f."""
     aliases = set(re.findall(rf"\b{view}\b[\"`]?(?:\s+as)?\s+[\"`]?(\w+)", query))
     places = len(re.findall(rf"\b(?:from|join)\s+[\"`]?{view}\b", query))
     if len(re.findall(rf"\b{view}\b(?![\"`]?\s*\.)", query)) > places:
@@ -203,7 +203,7 @@ def _drop_empty_structs(table: pa.Table) -> pa.Table:
 
 
 def _shorten(error: Exception, limit: int = 400) -> str:
-    """An engine's message in one line; it may quote names and values from the table."""
+    """Shorten an engine's message in one line; it may quote names and values from the table."""
     said = re.sub(r"\^+", " ", _CANDIDATES.sub(" ", str(error)))
     text = " ".join(said.split()) or type(error).__name__
     text = "".join(character if character.isprintable() else "\ufffd" for character in text)

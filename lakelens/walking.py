@@ -36,7 +36,7 @@ class Detected:
     answers: Answers | None = None
 
     def count_listed(self) -> int:
-        """How many entries the listings among the answers have."""
+        """Count how many entries the listings among the answers have."""
         count = 0
         for question, answer in (self.answers or {}).items():
             if question[0] == "list":
@@ -92,7 +92,7 @@ class TableWalk:
             self._pending.extendleft(reversed(below))
 
     def _judge(self, directory: _Directory) -> tuple[Seen, list[_Directory]]:
-        """What one directory is, and those below it that are to be looked at then."""
+        """Judge what one directory is, and those below it that are to be looked at then."""
         here, level = directory.path, directory.level
         # what is read is kept for this directory alone: a table that is opened later asks again
         is_root = directory.known is None
@@ -125,7 +125,7 @@ class TableWalk:
 
 
 def count_tables(store: Store, path: str) -> str:
-    """How many tables a directory holds, in words; empty for none in the first directories."""
+    """Count how many tables a directory holds, in words; empty for none in the first directories."""
     most = _LOOKED_AT if isinstance(store, LocalStore) else _LOOKED_AT_FAR
     walk = TableWalk(store, path, 4, most)
     count = sum(isinstance(seen, Detected) for seen in walk)

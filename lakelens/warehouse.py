@@ -135,14 +135,14 @@ class _Search(Progress):
         self._walk, self._found = walk, found
 
     def describe(self) -> str:
-        """How far it is: `reading 40 of 210 directories, 12 tables so far; interrupt to stop`."""
+        """Describe how far it is: `reading 40 of 210 directories, 12 tables so far; interrupt to stop`."""
         self.total = self._walk.known
         return (
             f"reading {self.done:,} of {self.total:,} directories, {self._count()} so far; interrupt to stop"
         )
 
     def describe_stop(self) -> str:
-        """What an interrupt leaves."""
+        """Describe what an interrupt leaves."""
         return f"stopped after {self.done:,} of {self._walk.known:,} directories, with {self._count()}"
 
     def _count(self) -> str:
@@ -168,7 +168,7 @@ def _make_table(found: Detected, number: int) -> FoundTable:
 
 
 def _stamp(store: Store, root: str, paths: Sequence[str], since: float | None = None) -> object:
-    """What a table's directory and those of some of its documents are like now: see `FoundTable.stamp`.
+    """Say what a table's directory and those of some of its documents are like now: see `FoundTable.stamp`.
 
     A commit adds a document beside those before it, which a local disk notes in the time of the directory; elsewhere the
     directories are listed.
@@ -201,7 +201,7 @@ def find_in_catalog(
     *,
     enclosed: bool = False,
 ) -> Catalog | tuple[str, Mapping[str, Any]]:
-    """The tables and views of a catalog by name, of one namespace or of all.
+    """Find the tables and views of a catalog by name, of one namespace or of all.
 
     Of the directory of a warehouse the place to walk is given, and how its storage is reached: that is where its names are.
     """

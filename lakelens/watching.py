@@ -211,7 +211,7 @@ def _find_table_target(table: Table, spark: Any, storage_options: Mapping[str, A
 
 
 def looks_like_name(text: str) -> bool:
-    """Whether a text may be a table's name: several parts, and not an existing path.
+    """Check whether a text may be a table's name: several parts, and not an existing path.
 
     >>> looks_like_name("iceberg.shop.orders"), looks_like_name("warehouse/t"), looks_like_name("t")
     (True, False, False)
@@ -220,7 +220,7 @@ def looks_like_name(text: str) -> bool:
 
 
 def find_session() -> Any:
-    """The active Spark session, if any; PySpark is not imported to find it."""
+    """Find the active Spark session, if any; PySpark is not imported to find it."""
     import sys
 
     if "pyspark" not in sys.modules:
@@ -246,7 +246,7 @@ def _stamp(store: SnapshotStore) -> dict[str, Stamp]:
 
 
 def _find_tables(store: SnapshotStore, target: _Target, depth: int, notes: list[str]) -> Iterator[Table]:
-    """The tables at or below the root; a table that cannot be opened is noted."""
+    """Find the tables at or below the root; a table that cannot be opened is noted."""
     assert target.root is not None
     if not store.has_folder(target.root):
         return
@@ -259,7 +259,7 @@ def _find_tables(store: SnapshotStore, target: _Target, depth: int, notes: list[
 
 
 def _find_scratch(store: Store, root: str) -> Collection[str]:
-    """The other files of a local session; none without a metastore, because a table may have any name."""
+    """Find the other files of a local session; none without a metastore, because a table may have any name."""
     try:
         names = {child.name for child in store.list(root)}
     except LakeError:
@@ -268,7 +268,7 @@ def _find_scratch(store: Store, root: str) -> Collection[str]:
 
 
 def _list_notes(store: SnapshotStore) -> list[str]:
-    """What could not be listed."""
+    """Say what could not be listed."""
     cut = ["there are more objects than were listed; the others were not compared"] if store.is_cut else []
     return [*(str(problem) for problem in store.problems), *cut]
 
@@ -287,7 +287,7 @@ def _add_state(
 
 
 def _ask_metastore(spark: Any, table: Table, asked: int) -> Mapping[str, object]:
-    """The metastore's facts about a table that was found by its path; none if it knows no table there."""
+    """Give the metastore's facts about a table that was found by its path; none if it knows no table there."""
     if spark is None or not table.traits.files_are_listed or asked >= _MOST_DESCRIBED:
         return {}
     from lakelens.spark.local.catalog import locate
@@ -330,7 +330,7 @@ def _capture_named(target: _Target, references: bool, earlier: _Moment | None) -
 
 
 def _find_warehouse(target: _Target) -> tuple[Store, str]:
-    """The warehouse of a name's catalog by the session's settings; an empty store without a setting."""
+    """Find the warehouse of a name's catalog by the session's settings; an empty store without a setting."""
     from lakelens.spark.local.catalog import parse_name
 
     catalog = parse_name(target.name or "")[0]
@@ -354,7 +354,7 @@ def _find_root(target: _Target, before: _Moment, after: _Moment) -> str:
 
 
 def _is_nothing(target: _Target, moment: _Moment) -> bool:
-    """Whether nothing was at the target: no entry of the name, no object and no directory at the path."""
+    """Check whether nothing was at the target: no entry of the name, no object and no directory at the path."""
     if target.root is None:
         return moment.entry is None
     return not moment.stamps and not moment.store.has_folder(target.root)

@@ -60,7 +60,7 @@ def _compare_columns(found: DataFile, footer: Any) -> Iterator[Claim]:
 
 
 def name_written(found: DataFile, bound: ColumnBounds) -> str | None:
-    """The column's name in the schema that the file was written with, where the file knows it; else today's.
+    """Give the column's name in the schema that the file was written with, where the file knows it; else today's.
 
     None for a column that was added later: the file does not have it.
     """
@@ -74,7 +74,7 @@ def name_written(found: DataFile, bound: ColumnBounds) -> str | None:
 
 
 def find_column(columns: Sequence[Any], bound: ColumnBounds, name: str) -> Any:
-    """The file's column of a field id; by its name where the file has no ids, or gives one id to several."""
+    """Find the file's column of a field id; by its name where the file has no ids, or gives one id to several."""
     if all(getattr(column, "field_id", None) is None for column in columns):
         return next((column for column in columns if column.path == name), None)
     same = [column for column in columns if column.field_id is not None and column.field_id == bound.field_id]

@@ -135,7 +135,7 @@ def find_deletions(table: Table, proposal: Proposal) -> Deletions:
 
 
 def _find_lost(kept: Kept, proposal: Proposal) -> tuple[dict[int, Piece], int, Tally, Tally]:
-    """The places of the files that only lost states need, and what the others keep."""
+    """Find the places of the files that only lost states need, and what the others keep."""
     import numpy as np
 
     holdings, listing = kept.holdings, kept.listing
@@ -170,7 +170,7 @@ def _place(listing: Listing, pieces: Sequence[Piece]) -> list[tuple[Piece, int]]
 
 
 def _list_contents(kept: Kept) -> Mapping[int, int]:
-    """What each listed file holds, as a number of `name_content`: of the files that are no plain data files."""
+    """Say what each listed file holds, as a number of `name_content`: of the files that are no plain data files."""
     import numpy as np
 
     entries = kept.entries
@@ -179,7 +179,7 @@ def _list_contents(kept: Kept) -> Mapping[int, int]:
 
 
 def _count_kept(kept: Kept, lost: Collection[int]) -> tuple[Tally, Tally]:
-    """The files of entries that the current state needs, and further ones that others do."""
+    """Count the files of entries that the current state needs, and further ones that others do."""
     import numpy as np
 
     sizes, current = kept.listing.sizes, kept.holdings.table.current
@@ -197,7 +197,7 @@ def _count_kept(kept: Kept, lost: Collection[int]) -> tuple[Tally, Tally]:
 
 
 def _find_orphans(table: Table, proposal: Proposal) -> Deletions:
-    """What nothing refers to and is old enough, by the rules of `check`."""
+    """Find what nothing refers to and is old enough, by the rules of `check`."""
     from lakelens.analysis.check.strays import find_strays
 
     rule = proposal.orphans
@@ -227,7 +227,7 @@ def _find_orphans(table: Table, proposal: Proposal) -> Deletions:
 
 
 def _list_unread(table: Table, unread: Iterable[Unread]) -> tuple[tuple[str, str], ...]:
-    """What the engine could not read either: not the documents that only a catalog can choose among."""
+    """List what the engine could not read either: not the documents that only a catalog can choose among."""
     doubts = {path for path, _ in Referring.of(table).list_doubts()}
     return tuple((one.path, one.reason) for one in unread if one.path not in doubts)
 

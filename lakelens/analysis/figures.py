@@ -21,7 +21,7 @@ from lakelens.progress import read_each
 
 
 def read_changes(snapshot: Snapshot) -> Figures:
-    """The figures of a snapshot, the rows that it deleted among them.
+    """Read the figures of a snapshot, the rows that it deleted among them.
 
     The files that it changed are counted by its delta list where it records none.
     """
@@ -42,7 +42,7 @@ def read_changes(snapshot: Snapshot) -> Figures:
 
 
 def count_by_lists(snapshot: Snapshot) -> int | None:
-    """The live data files as the manifest lists count them; None when a list counts none or cannot be read."""
+    """Count the live data files as the manifest lists count them; None when a list counts none or cannot be read."""
     total = 0
     try:
         for manifest_list in snapshot.manifest_lists:
@@ -62,7 +62,7 @@ def count_by_lists(snapshot: Snapshot) -> int | None:
 
 
 def count_known(table: Table) -> int | None:
-    """How many files a table has at least: a document, a list for each snapshot, the live files of the current one.
+    """Count how many files a table has at least: a document, a list for each snapshot, the live files of the current one.
 
     None where nothing says how many files are live. No manifest is read.
     """
@@ -89,7 +89,7 @@ class Range:
 
 
 def find_ranges(snapshot: Snapshot) -> list[Range] | None:
-    """The range of each partition field; None where the lists record none or cannot be read."""
+    """Find the range of each partition field; None where the lists record none or cannot be read."""
     manifests: list[Manifest] = []
     try:
         for manifest_list in snapshot.manifest_lists:
@@ -113,7 +113,7 @@ def _join(spec_id: int | None, name: str, summaries: Sequence[FieldSummary]) -> 
 
 
 def _choose(pick: Any, values: list[Any]) -> Any:
-    """The smallest or largest of values; None where they cannot be compared."""
+    """Choose the smallest or largest of values; None where they cannot be compared."""
     try:
         return pick(values, default=None)
     except TypeError:
@@ -124,7 +124,7 @@ def _choose(pick: Any, values: list[Any]) -> Any:
 
 
 def read_outlines(tables: Sequence[FoundTable]) -> list[Outline]:
-    """The outline of each table; several threads read, and after a second a line says how far it is."""
+    """Read the outline of each table; several threads read, and after a second a line says how far it is."""
     unread = [table for table in tables if not table.is_outlined]
     readers = options.max_connections if any(table.is_far for table in unread) else None
     for _ in read_each(unread, lambda table: table.outline, "tables", readers=readers):
@@ -133,7 +133,7 @@ def read_outlines(tables: Sequence[FoundTable]) -> list[Outline]:
 
 
 def outline_table(found: FoundTable) -> Outline:
-    """What a table is today; one that cannot be opened says why."""
+    """Say what a table is today; one that cannot be opened says why."""
     try:
         table = found.look()
         outline = Outline(table.traits.title, table.traits.variant, table.traits.has_snapshots)

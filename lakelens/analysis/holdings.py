@@ -72,7 +72,7 @@ class Listing:
         return len(self.modified)
 
     def find(self, paths: pa.Array) -> NDArray[np.int64]:
-        """The places of paths; -1 for those that are not there."""
+        """Find the places of paths; -1 for those that are not there."""
         import pyarrow.compute as pc
 
         found: NDArray[np.int64] = (
@@ -81,7 +81,7 @@ class Listing:
         return found
 
     def is_hidden(self, path: str) -> bool:
-        """Whether a path is below a directory that could not be listed."""
+        """Check whether a path is below a directory that could not be listed."""
         return any(
             error.path is None or path.startswith(error.path.rstrip("/") + "/") for error in self.refused
         )
@@ -145,7 +145,7 @@ class Holdings:
         self.mentioning.append(np.unique(np.array(mentioned, np.int32)))
 
     def _take_list(self, number: int, keeper: Keeper, listed: Any, is_needed: bool) -> list[int]:
-        """The manifests of a list, by number."""
+        """Take the manifests of a list, by number."""
         manifests, error = listed.walk()
         if isinstance(error, Missing) and not is_needed:
             return []
@@ -182,7 +182,7 @@ class Holdings:
             self.table.findings.look_again()
 
     def read_entries(self, listing: Listing) -> FileEntries:
-        """Every entry of every manifest. Those manifests that cannot be read to their end are `unread`."""
+        """Read every entry of every manifest. Those manifests that cannot be read to their end are `unread`."""
         gathered = _Rows(self.manifests, listing)
         scan = self.table.scan_manifests(self.manifests) if self.manifests else None
         if scan is not None:
@@ -195,7 +195,7 @@ class Holdings:
         return gathered.finish()
 
     def find_keepers(self, manifest: int) -> list[int]:
-        """The states that need a manifest, by their numbers."""
+        """Find the states that need a manifest, by their numbers."""
         import numpy as np
 
         return [
@@ -206,7 +206,7 @@ class Holdings:
 
 
 def read_holdings(table: Table) -> tuple[Listing, Holdings, FileEntries]:
-    """What there is, what every state holds, and every entry. What cannot be read is in `Holdings.unread`."""
+    """Read what there is, what every state holds, and every entry. What cannot be read is in `Holdings.unread`."""
     listing = Listing(table)
     holdings = Holdings(table)
     entries = holdings.read_entries(listing)
@@ -234,7 +234,7 @@ def _iterate_rows(scan: FileScan) -> Iterator[tuple[pa.Array, dict[str, Any]]]:
 
 
 def _list_beside(plain: dict[str, Any], rows: pa.Array) -> tuple[pa.Array, dict[str, Any]]:
-    """The files beside those of some entries: of the same manifest and status, of no recorded size."""
+    """List the files beside those of some entries: of the same manifest and status, of no recorded size."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -261,7 +261,7 @@ class _Rows:
         self._known: dict[int, str] = {}
 
     def add(self, paths: pa.Array, columns: dict[str, Any]) -> None:
-        """Some entries."""
+        """Add some entries."""
         import numpy as np
         import pyarrow as pa
         import pyarrow.compute as pc
@@ -329,7 +329,7 @@ class _Rows:
 
 
 def name_content(number: int) -> str:
-    """What an entry's file holds, by the number that stands for it: a role of `StoredFile`.
+    """Name what an entry's file holds, by the number that stands for it: a role of `StoredFile`.
 
     >>> name_content(0), name_content(3)
     ('data', 'deletion vectors')

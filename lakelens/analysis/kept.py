@@ -76,7 +76,7 @@ class Kept:
         return self.find_needed(states) | self.is_documented
 
     def find_freed(self, states: Collection[int]) -> NDArray[np.bool_]:
-        """The listed files that are freed when these states go.
+        """Find the listed files that are freed when these states go.
 
         A file is freed when a state that goes needs it, and none that stays, and no document of the table names it.
 
@@ -89,7 +89,7 @@ class Kept:
         return self.find_needed(states) & ~self.find_kept(stay)
 
     def find_needed(self, states: Collection[int]) -> NDArray[np.bool_]:
-        """The listed files that one of these states needs or names.
+        """Find the listed files that one of these states needs or names.
 
         Parameters
         ----------
@@ -99,7 +99,7 @@ class Kept:
         return self._touch(states)[self.group] & (self.group >= 0)
 
     def count_gone(self, states: Collection[int]) -> int:
-        """How many files would be freed when these states go, but are not there.
+        """Count how many files would be freed when these states go, but are not there.
 
         Parameters
         ----------
@@ -119,7 +119,7 @@ class Kept:
         return np.array([not chosen.isdisjoint(group) for group in self.groups] or [False], bool)
 
     def list_states(self, place: int) -> BitMap:
-        """The states of a listed file, by their numbers."""
+        """Give the states of a listed file, by their numbers."""
         from pyroaring import BitMap
 
         number = int(self.group[place])
@@ -136,7 +136,7 @@ class Kept:
         return _turn(self.holdings.mentioning, len(self.holdings.manifests))
 
     def _take_files(self) -> None:
-        """The files of entries: those of the same manifests, with the same weights, are one group."""
+        """Take the files of entries: those of the same manifests, with the same weights, are one group."""
         import numpy as np
 
         entries = self.entries
@@ -158,7 +158,7 @@ class Kept:
             self._group[files[start]], self._is_needed[files[start]] = found
 
     def _take_states(self) -> None:
-        """The files of whole states, of a format whose manifests are not read by column."""
+        """Take the files of whole states, of a format whose manifests are not read by column."""
         from pyroaring import BitMap
 
         users: dict[str, BitMap] = {}
@@ -174,7 +174,7 @@ class Kept:
             self.group[place], self.is_needed[place] = self._number(states), True
 
     def _find_users(self, manifests: NDArray[np.int64], weights: NDArray[np.int64]) -> tuple[int, bool]:
-        """The group of files of some manifests, and whether any state needs them."""
+        """Find the group of files of some manifests, and whether any state needs them."""
         import numpy as np
         from pyroaring import BitMap
 
@@ -203,7 +203,7 @@ class Kept:
         return number
 
     def _take_documents(self) -> None:
-        """What documents name, the documents of states, and manifests."""
+        """Take what documents name, the documents of states, and manifests."""
         from pyroaring import BitMap
 
         holdings = self.holdings
@@ -279,7 +279,7 @@ def _turn(naming: Iterable[NDArray[np.int32]], many: int) -> list[BitMap]:
 
 
 def read_kept(table: Table) -> Kept:
-    """What every state of a table keeps: one listing, and every manifest once.
+    """Read what every state of a table keeps: one listing, and every manifest once.
 
     What cannot be read is in `holdings.unread`; while there is any, more may be kept than is known.
     """

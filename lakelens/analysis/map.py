@@ -187,7 +187,7 @@ def map_table(table: Table, change: Any = None, snapshot: Any = None) -> Map:
 
 
 def _find_parent(after: Snapshot | None) -> Since:
-    """The change of a commit: since its parent, where that is still there."""
+    """Find the change of a commit: since its parent, where that is still there."""
     if after is None or after.id is None:
         return Since(None, after)
     parent = next(after.walk_ancestors(), None)

@@ -113,7 +113,7 @@ def fold_groups(groups: Iterable[FileGroup], noun: str, most: int = MOST_GROUPS)
 
 
 def measure_growth(snapshots: Iterable[Snapshot]) -> list[Moment]:
-    """The totals that snapshots record of themselves, oldest first; no manifest is read."""
+    """Measure the totals that snapshots record of themselves, oldest first; no manifest is read."""
     moments = []
     for snapshot in snapshots:
         if snapshot.committed_at is not None:
@@ -148,7 +148,7 @@ class WriteJob:
 
 
 def find_jobs(files: Iterable[DataFile]) -> list[WriteJob]:
-    """The files grouped by the job that wrote them, newest first."""
+    """Find the files grouped by the job that wrote them, newest first."""
     grouped: dict[str | None, list[DataFile]] = {}
     for file in files:
         grouped.setdefault(getattr(file, "write_id", None), []).append(file)

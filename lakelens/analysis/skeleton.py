@@ -74,7 +74,7 @@ def _write_value(value: object, term: Term, column: RedactedColumn) -> str:
 
 
 def _write_prefix(term: Term, column: RedactedColumn, name: str) -> str:
-    """What begins with a text, as all between two texts: beginnings are not kept, order is."""
+    """Write what begins with a text, as all between two texts: beginnings are not kept, order is."""
     (prefix,) = term.values
     if column.scale is None:
         word = "NOT " if "not" in term.test else ""
@@ -90,7 +90,7 @@ def _write_prefix(term: Term, column: RedactedColumn, name: str) -> str:
 
 
 def find_target(target: str | os.PathLike[str], location: str) -> Path:
-    """The directory that a skeleton is written to, with every link resolved.
+    """Find the directory that a skeleton is written to, with every link resolved.
 
     Raises `LakeError` for one that holds anything, that is no directory, or that is in the table (or the table in it).
     """
@@ -112,7 +112,7 @@ def find_target(target: str | os.PathLike[str], location: str) -> Path:
 
 
 def make_beside(target: Path) -> tempfile.TemporaryDirectory[str]:
-    """A directory on the same file system as a target, for what is tried out. Raises `NotWritten`."""
+    """Make a directory on the same file system as a target, for what is tried out. Raises `NotWritten`."""
     with writing(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         return tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent)
@@ -175,11 +175,11 @@ class Skeleton(str):
         return made
 
     def __reduce__(self) -> tuple[type[str], tuple[str]]:
-        """What is pickled is the path alone: the original names and values stay in this process."""
+        """Say what is pickled is the path alone: the original names and values stay in this process."""
         return str, (str(self),)
 
     def translate_predicate(self, where: str, schema: Schema | None = None) -> str:
-        """A predicate over the table as one over the skeleton, which skips and keeps the same files.
+        """Translate a predicate over the table as one over the skeleton, which skips and keeps the same files.
 
         Parameters
         ----------
@@ -308,7 +308,7 @@ class _Bench:
         return self._left <= 0
 
     def try_out(self, bones: Bones) -> bool:
-        """Whether a skeleton fails."""
+        """Check whether a skeleton fails."""
         self._left -= 1
         self._count += 1
         place = self._folder / f"{self._count}"

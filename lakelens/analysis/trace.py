@@ -37,7 +37,7 @@ class Stamp:
     mark: str | None = None
 
     def is_same(self, other: Stamp) -> bool:
-        """Whether nothing distinguishes the two."""
+        """Check whether nothing distinguishes the two."""
         marked = self.mark is not None and other.mark is not None
         return (self.size_bytes, self.modified) == (other.size_bytes, other.modified) and (
             not marked or self.mark == other.mark
@@ -94,7 +94,7 @@ class TableState:
 
 
 def read_state(table: Table, facts: Mapping[str, object], *, references: bool = True) -> TableState:
-    """All of a table that is needed when its files are gone; with `references` every snapshot is walked."""
+    """Read all of a table that is needed when its files are gone; with `references` every snapshot is walked."""
     files = {file.path: file for file in build_tree(table, references=references, limit=1_000_000)}
     commits: dict[tuple[object, ...], tuple[str, Snapshot]] = {}
     for snapshot, name in list_every_snapshot(table):
@@ -111,7 +111,7 @@ _SNAPSHOT = re.compile(r"^(?:snapshot|tag|branch|changelog) .*?(?= \(|$)")
 
 
 def describe_created(file: StoredFile, claim: str = "") -> str:
-    """Why an object is there: what a new snapshot uses it for, else what its role and its referrers say.
+    """Describe why an object is there: what a new snapshot uses it for, else what its role and its referrers say.
 
     >>> describe_created(StoredFile("/t/a", "a", 1, "data"))
     'data file, referred to by nothing'
@@ -151,7 +151,7 @@ def describe_removed(
 
 
 def name_noun(role: str) -> str:
-    """A role as a noun.
+    """Name a role as a noun.
 
     >>> name_noun("data"), name_noun("data file"), name_noun("manifest"), name_noun("position delete")
     ('data file', 'data file', 'manifest', 'position delete file')
@@ -162,7 +162,7 @@ def name_noun(role: str) -> str:
 
 
 def find_checked(path: str) -> str:
-    """The path of the file that a checksum file is for; any other path as it is.
+    """Find the path of the file that a checksum file is for; any other path as it is.
 
     >>> find_checked("/t/.a.orc.crc"), find_checked("/t/a.orc")
     ('/t/a.orc', '/t/a.orc')
@@ -172,7 +172,7 @@ def find_checked(path: str) -> str:
 
 
 def _describe_by_role(file: StoredFile) -> str:
-    """What is found by its name, not by a reference."""
+    """Describe what is found by its name, not by a reference."""
     name = posixpath.basename(file.path)
     role = file.role.removeprefix("branch ")
     if role == "checksum":
@@ -273,7 +273,7 @@ class TracedFiles(Sequence[TracedFile], Displayable):
 
 
 def trace_file(file: StoredFile, change: ListingChange, state: State, reason: str, root: str) -> TracedFile:
-    """A stored object with what happened to it, its path relative to `root`."""
+    """Trace a stored object with what happened to it, its path relative to `root`."""
     stamp = (change.before if state == "removed" else change.after)[file.path]
     below = file.path.removeprefix(root.rstrip("/") + "/")
     previous = change.before[file.path].size_bytes if state == "rewritten" else None
@@ -519,7 +519,7 @@ class Trace(FileChanges, Displayable):
 
 
 def list_claims(snapshot: Snapshot, name: str, wanted: Mapping[str, State]) -> Iterator[tuple[str, str]]:
-    """The objects that a snapshot brought, each with its reason. Only those manifests are read that are `wanted`."""
+    """List the objects that a snapshot brought, each with its reason. Only those manifests are read that are `wanted`."""
     document = attempt(snapshot.find_document, None)
     if document is not None:
         yield document[0], f"table metadata, committed with {name}"
@@ -537,7 +537,7 @@ def list_claims(snapshot: Snapshot, name: str, wanted: Mapping[str, State]) -> I
 
 
 def diff_facts(before: Mapping[str, object], after: Mapping[str, object]) -> JsonChanges:
-    """What a catalog says before and after; partitions are identified by name.
+    """Say what a catalog says before and after; partitions are identified by name.
 
     >>> [str(c) for c in diff_facts({"partitions": []}, {"partitions": [{"name": "d=1", "record_count": 2}]})]
     ['$.partitions["d=1"]: absent → {"name": "d=1", "record_count": 2}']
@@ -553,7 +553,7 @@ def _key_partitions(facts: Mapping[str, object]) -> dict[str, object]:
 
 
 def _find_named(table: Table, removed: list[str]) -> dict[str, list[str]]:
-    """Which removed objects the table still names, and in what; entries of files that are not live are history."""
+    """Find which removed objects the table still names, and in what; entries of files that are not live are history."""
     live = {file.path for file in attempt(lambda: list(table.files), ())}
     found = {}
     for path, referrers in zip(removed, find_references(table, removed), strict=True):

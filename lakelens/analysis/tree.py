@@ -101,7 +101,7 @@ def _read_entries(manifest: Manifest) -> Iterable[Entry]:
 
 
 def list_every_snapshot(table: Table) -> Iterator[tuple[Snapshot, str]]:
-    """Every state that keeps files, of all branches, with its name; those that cannot be read are left out."""
+    """List every state that keeps files, of all branches, with its name; those that cannot be read are left out."""
     for keeper in Referring.of(table).list_keepers():
         if keeper.snapshot is not None:
             yield keeper.snapshot, keeper.name
@@ -153,7 +153,7 @@ def _walk_manifest(manifest: Manifest) -> Iterator[Use]:
 
 
 def attempt(read: Callable[[], Any], default: Any) -> Any:
-    """What reading gives; the default where it is damaged: the damage shows where the table itself is looked at."""
+    """Say what reading gives; the default where it is damaged: the damage shows where the table itself is looked at."""
     try:
         return read()
     except LakeError:

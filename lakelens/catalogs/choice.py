@@ -65,7 +65,7 @@ class DirectoryCatalog:
             yield f"{root}/{table}"
 
     def find_place(self, namespace: Parts) -> str:
-        """The directory of a namespace; that of the warehouse for none. Raises `Missing`."""
+        """Find the directory of a namespace; that of the warehouse for none. Raises `Missing`."""
         if not namespace:
             return self.root
         *above, last = namespace
@@ -106,7 +106,7 @@ _DIRECTORIES = ("filesystem", "hadoop", "directory")
 
 
 def connect(catalog: Any, storage_options: Mapping[str, Any] | None = None) -> TableCatalog:
-    """The catalog that is meant.
+    """Connect the catalog that is meant.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def _connect_text(text: str, storage_options: Mapping[str, Any] | None) -> Table
 def connect_properties(
     properties: Mapping[str, Any], storage_options: Mapping[str, Any] | None = None
 ) -> TableCatalog:
-    """The catalog that properties describe: those of PyIceberg (`type`, `uri`), or of Paimon (`metastore`)."""
+    """Connect the catalog that properties describe: those of PyIceberg (`type`, `uri`), or of Paimon (`metastore`)."""
     given = {str(key): value for key, value in properties.items() if key != "name" and value is not None}
     name = str(properties.get("name") or "")
     kind = str(given.get("metastore") or given.get("type") or "").lower()

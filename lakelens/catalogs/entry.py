@@ -52,12 +52,12 @@ class CatalogSource:
         return f"{self.kind} {self.name}{where}" if self.name else f"{self.kind}{where}"
 
     def describe(self) -> dict[str, str]:
-        """The facts that a table keeps of the catalog that it was opened through."""
+        """Describe the facts that a table keeps of the catalog that it was opened through."""
         return {"name": self.name, "kind": self.kind, "uri": self.uri}
 
 
 def name_source(name: str, kind: str, uri: object) -> CatalogSource:
-    """A source whose address is harmless.
+    """Name a source whose address is harmless.
 
     >>> print(name_source("prod", "SQL catalog", "postgresql://me:hunter2@host/db"))
     SQL catalog prod at postgresql://…@host/db
@@ -79,20 +79,20 @@ class TableCatalog(Protocol):
         ...
 
     def locate(self, parts: Parts) -> CatalogEntry:
-        """Where a table or a view is. Raises `Missing` with the nearest names."""
+        """Locate where a table or a view is. Raises `Missing` with the nearest names."""
         ...
 
     def list_namespaces(self, parent: Parts) -> list[Parts]:
-        """The namespaces right in another one, as whole names; `()` is the catalog itself."""
+        """List the namespaces right in another one, as whole names; `()` is the catalog itself."""
         ...
 
     def list_names(self, namespace: Parts) -> Iterator[Parts]:
-        """The names of the tables and views right in a namespace, as whole names."""
+        """List the names of the tables and views right in a namespace, as whole names."""
         ...
 
 
 def split_name(name: str) -> Parts:
-    """The parts of a name; a part with a point in it is written in backticks.
+    """Split the parts of a name; a part with a point in it is written in backticks.
 
     >>> split_name("shop.orders"), split_name("eu.shop.`a.b`")
     (('shop', 'orders'), ('eu', 'shop', 'a.b'))
@@ -128,7 +128,7 @@ _MOST_NAMESPACES, _MOST_NAMES = 10_000, 1_000_000
 def list_entries(
     catalog: TableCatalog, depth: int = 4, within: Parts = ()
 ) -> Iterator[CatalogEntry | LakeError]:
-    """What a catalog says of each of its tables and views, by name; an error is that of one namespace or one name.
+    """List what a catalog says of each of its tables and views, by name; an error is that of one namespace or one name.
 
     `depth` is how many levels of namespaces are searched, `within` the namespace to begin with.
     Raises `LakeError` where the catalog itself cannot be asked.
@@ -177,7 +177,7 @@ def _list_all(catalog: TableCatalog, namespace: Parts) -> list[Parts]:
 
 
 def _ask_each(catalog: TableCatalog, jobs: Iterable[Callable[[], T]]) -> Iterator[T | LakeError]:
-    """The answers in order; an error is an answer too."""
+    """Give the answers in order; an error is an answer too."""
     for answer in Waves().run_together(jobs, catalog.connections):
         try:
             yield answer()
@@ -219,7 +219,7 @@ def refusing(source: CatalogSource, secrets: Collection[str] = (), name: str | N
 def explain_failure(
     error: Exception, source: CatalogSource, secrets: Collection[str] = (), name: str | None = None
 ) -> LakeError:
-    """What a client library raised.
+    """Explain what a client library raised.
 
     >>> source = CatalogSource("prod", "REST catalog", "http://host:8181")
     >>> print(explain_failure(ConnectionError("refused"), source, (), "db.t"))

@@ -114,7 +114,7 @@ class IcebergCatalog:
             return view
 
     def _load_view(self, parts: Parts, name: str) -> CatalogEntry | None:
-        """The view of a name; None where there is none, or where the catalog knows no views."""
+        """Load the view of a name; None where there is none, or where the catalog knows no views."""
         try:
             with refusing(self.source, self._secrets, name):
                 view = self._catalog.load_view(parts)
@@ -180,13 +180,13 @@ def _borrow(catalog: Any, source: CatalogSource) -> Any:
 
 
 def load_configured(name: str) -> Mapping[str, Any] | None:
-    """The properties of a catalog in `.pyiceberg.yaml` or the environment; None where there is none of that name."""
+    """Load the properties of a catalog in `.pyiceberg.yaml` or the environment; None where there is none of that name."""
     found: Mapping[str, Any] | None = _load_config().get_catalog_config(name)
     return found
 
 
 def list_configured() -> list[str]:
-    """The names of the catalogs in `.pyiceberg.yaml` and the environment."""
+    """List the names of the catalogs in `.pyiceberg.yaml` and the environment."""
     return sorted(_load_config().get_known_catalogs())
 
 
@@ -205,7 +205,7 @@ def _load_config() -> Any:
 
 
 def connect_iceberg(name: str, properties: Mapping[str, Any]) -> IcebergCatalog:
-    """The catalog that properties describe, as PyIceberg's `load_catalog` takes them.
+    """Connect the catalog that properties describe, as PyIceberg's `load_catalog` takes them.
 
     Raises `Unsupported` without PyIceberg, `Missing` for a database that is not there, `LakeError` for one that cannot be
     asked.
@@ -241,7 +241,7 @@ def connect_iceberg(name: str, properties: Mapping[str, Any]) -> IcebergCatalog:
 
 
 def _choose_name(catalog: Any, source: CatalogSource) -> str:
-    """One database may keep several catalogs, each under its name: the only one, if no name was given."""
+    """Choose one database may keep several catalogs, each under its name: the only one, if no name was given."""
     from sqlalchemy import text
 
     with catalog.engine.connect() as connection:
@@ -302,7 +302,7 @@ def limit_listing() -> Iterator[None]:
 
 
 def limit_session(session: Session, source: CatalogSource) -> Session:
-    """The same session, with limits."""
+    """Give the same session, with limits."""
     again = Retry(
         total=options.retries,
         connect=0,

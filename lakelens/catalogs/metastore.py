@@ -103,7 +103,7 @@ class MetastoreCatalog:
                 transport.close()
 
     def _open(self) -> tuple[Any, Any]:
-        """The first metastore that answers."""
+        """Open the first metastore that answers."""
         try:
             from hive_metastore.ThriftHiveMetastore import Client
             from thrift.protocol import TBinaryProtocol
@@ -135,7 +135,7 @@ class MetastoreCatalog:
 
 
 def _find_format(table: Any) -> str:
-    """Which format a table is of: by its parameters, as its writers mark it."""
+    """Find which format a table is of: by its parameters, as its writers mark it."""
     parameters = {str(key).lower(): str(value).lower() for key, value in (table.parameters or {}).items()}
     marks = (
         parameters.get("table_type", ""),

@@ -115,7 +115,7 @@ class JdbcCatalog(_PaimonCatalog):
         yield from ((*namespace, str(row[0])) for row in sorted(found))
 
     def _open(self) -> Any:
-        """What runs a query in the database, which is never written to."""
+        """Open what runs a query in the database, which is never written to."""
         uri = str(self._properties.get("uri") or "").removeprefix("jdbc:")
         kind, _, rest = uri.partition(":")
         if kind == "sqlite":
@@ -209,7 +209,7 @@ class RestCatalog(_PaimonCatalog):
 
 
 def _translate(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """How storage is reached, in the words that a store takes.
+    """Translate how storage is reached, in the words that a store takes.
 
     >>> _translate({"s3.access-key": "AKIA", "uri": "jdbc:sqlite:a.db"}), _translate({"fs.oss.accessKeyId": "LTAI"})
     ({'s3.access-key': 'AKIA'}, {'key': 'LTAI'})

@@ -29,7 +29,7 @@ _LONGEST = 4_096
 
 
 def check_location(location: object, source: CatalogSource, name: str) -> str:
-    """A location that a catalog gave, if it may be read.
+    """Check a location that a catalog gave, if it may be read.
 
     Raises `LakeError` for one that climbs (`..`) or has no text, `Unsupported` for one in a place that is not followed.
 
@@ -58,7 +58,7 @@ def check_location(location: object, source: CatalogSource, name: str) -> str:
 
 
 def is_near(uri: str) -> bool:
-    """Whether what answers at an address is on this machine: a file, or a server of its own.
+    """Check whether what answers at an address is on this machine: a file, or a server of its own.
 
     >>> is_near("sqlite:////wh/catalog.db"), is_near("http://127.0.0.1:8181"), is_near("https://catalog.example")
     (True, True, False)

@@ -61,7 +61,7 @@ def open_any(
     catalog: str | None = None,
     enclosed: bool = False,
 ) -> Table | View:
-    """The table or the view that the command line names. Raises `LakeError` as `open_table` does."""
+    """Open the table or the view that the command line names. Raises `LakeError` as `open_table` does."""
     from lakelens.model.view import View
     from lakelens.opening import open_any
 
@@ -101,7 +101,7 @@ def _open(
 
 
 def unpack(path: str) -> str:
-    """The path of a copy of a sample where one is named: `sample:iceberg`, or a file in it; any other path as it is.
+    """Unpack the path of a copy of a sample where one is named: `sample:iceberg`, or a file in it; any other path as it is.
 
     Raises `Missing`.
     """
@@ -112,7 +112,7 @@ def unpack(path: str) -> str:
 
 
 def find_sample(name: str) -> Sample:
-    """The sample of a name. Raises `Missing`."""
+    """Find the sample of a name. Raises `Missing`."""
     import lakelens as ll
 
     known = ll.sample()
@@ -126,12 +126,12 @@ def find_sample(name: str) -> Sample:
 
 
 def normalise(path: str) -> str:
-    """The path as errors name it."""
+    """Normalise the path as errors name it."""
     return path if "://" in path else os.path.abspath(path.removeprefix("file:"))  # noqa: PTH100
 
 
 def find_snapshot(table: Table, ref: str | None) -> Snapshot | None:
-    """The snapshot of a ref; the current one for None, which may be None itself before the first commit."""
+    """Find the snapshot of a ref; the current one for None, which may be None itself before the first commit."""
     if ref is None:
         return table.current
     return table.snapshot(ref)
@@ -148,7 +148,7 @@ def answering(table: Table | View, output: Output) -> Iterator[Output]:
 
 
 def note_problem(output: Output, make: Callable[[], Any], default: Any = None) -> Any:
-    """What `make` gives; what cannot be read is a problem of the answer, and `default` is given instead."""
+    """Note what `make` gives; what cannot be read is a problem of the answer, and `default` is given instead."""
     try:
         return make()
     except LakeError as error:
@@ -157,7 +157,7 @@ def note_problem(output: Output, make: Callable[[], Any], default: Any = None) -
 
 
 def place_options(verb: Verb) -> Verb:
-    """What `table_options` does, for a verb that takes a view as well."""
+    """Place what `table_options` does, for a verb that takes a view as well."""
     return table_options(verb, open_any)
 
 
@@ -201,7 +201,7 @@ def parse_storage(
 
 
 def _read_value(text: str) -> Any:
-    """What a value means: keys and passwords that look like numbers stay text."""
+    """Read what a value means: keys and passwords that look like numbers stay text."""
     if text not in ("true", "false", "null") and text[:1] not in ("{", "["):
         return text
     try:

@@ -35,7 +35,7 @@ def completion(ctx: click.Context, shell: str) -> None:
 
 
 def complete_path(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The names of samples after `sample:`; files and directories are completed by the shell itself."""
+    """Complete the names of samples after `sample:`; files and directories are completed by the shell itself."""
     if not incomplete.startswith("s"):
         return [CompletionItem(incomplete, type="file")]
     import lakelens as ll
@@ -63,14 +63,14 @@ def complete_ref(ctx: click.Context, param: click.Parameter, incomplete: str) ->
 
 
 def complete_procedure(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The maintenance procedures of the table that is named already."""
+    """Complete the maintenance procedures of the table that is named already."""
     table = _open_quietly(ctx)
     known = {} if table is None else table.procedures
     return [CompletionItem(name, help=known[name].title) for name in known if name.startswith(incomplete)]
 
 
 def complete_columns(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The columns of a table's list of files; of several, separated by commas, the last one."""
+    """Complete the columns of a table's list of files; of several, separated by commas, the last one."""
     from lakelens.model.scan.files_to_arrow import list_columns
 
     table = _open_quietly(ctx)
@@ -87,7 +87,7 @@ def complete_columns(ctx: click.Context, param: click.Parameter, incomplete: str
 
 
 def _open_quietly(ctx: click.Context) -> Any:
-    """The table of PATH, if it is given and can be opened."""
+    """Open the table of PATH, if it is given and can be opened."""
     # an option that waits for its value keeps click from sorting the words before it
     path = ctx.params.get("path") or next(iter(ctx.args), None)
     if not path:

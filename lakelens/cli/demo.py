@@ -61,7 +61,7 @@ def show_inserts(spark: Any, directory: Path, console: Console) -> list[Path]:
 
 
 def _name_command() -> str:
-    """How this command is called from here: by its name where it is on the PATH."""
+    """Name how this command is called from here: by its name where it is on the PATH."""
     own = Path(sys.argv[0])
     if own.name != "lakelens" or shutil.which("lakelens") == str(own.absolute()):
         return "lakelens"
@@ -120,7 +120,7 @@ def _show_hive(before: Table, after: Table) -> Iterator[tuple[str, Any]]:
 
 
 def _describe_facts(facts: Any, depth: int = 0) -> str:
-    """A metastore's facts, one a line, nested ones indented; empty ones are left out."""
+    """Describe a metastore's facts, one a line, nested ones indented; empty ones are left out."""
     lines = []
     for key, value in facts.items():
         if value in (None, "", {}, []):

@@ -86,7 +86,7 @@ def end_with(line: str, status: int) -> NoReturn:
 
 
 def write_error(line: str) -> None:
-    """One line on standard error, without control characters: it may quote names of a lake."""
+    """Write one line on standard error, without control characters: it may quote names of a lake."""
     click.echo(f"lakelens: {clean(line, _LONGEST)}", err=True)
 
 
@@ -103,7 +103,7 @@ def find_status(error: LakeError, asked: object) -> int:
 
 
 def format_error(error: LakeError) -> str:
-    """What is wrong and what to do, in one line."""
+    """Say what is wrong and what to do, in one line."""
     if isinstance(error, NotATable) and error.hint:  # of Python; here is a verb for it
         return f"{error.path}: {error.message}; try: lakelens find '{error.path}'"
     return str(error) if error.hint else f"{error}; try: {_advise(error)}"
@@ -125,7 +125,7 @@ def _advise(error: LakeError) -> str:
 
 
 def format_damage(findings: Iterable[Finding], place: str) -> str:
-    """The errors that were found while reading, in one line; empty when there were none."""
+    """Format the errors that were found while reading, in one line; empty when there were none."""
     errors = [finding for finding in findings if finding.severity == "error"]
     if not errors:
         return ""

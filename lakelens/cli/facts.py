@@ -33,47 +33,47 @@ def answer(table: Table, **parts: Any) -> Facts:
 
 
 def pick(thing: Any, *names: str) -> Facts:
-    """Some attributes of a thing by name."""
+    """Pick some attributes of a thing by name."""
     return {name: getattr(thing, name) for name in names}
 
 
 def describe_evidence(table: Table) -> Facts:
-    """Why it is recognised as a table of its format."""
+    """Describe why it is recognised as a table of its format."""
     return pick(table.evidence, "reasons", "files", "version_choice", "candidates", "others")
 
 
 def describe_relocation(table: Table) -> Facts:
-    """How recorded locations were mapped."""
+    """Describe how recorded locations were mapped."""
     found = table.relocation
     mapping = [{"recorded": recorded, "now": now} for recorded, now in found.mapping]
     return {**pick(found, "recorded_location", "unmapped"), "mapping": mapping}
 
 
 def describe_schema(schema: Schema) -> Facts:
-    """One version of the columns; nested fields follow their parents by full name."""
+    """Describe one version of the columns; nested fields follow their parents by full name."""
     names = ("id", "type", "nullable", "doc", "initial_default", "write_default")
     fields = [{**pick(field, *names), "name": name} for name, field in schema.walk()]
     return {"id": schema.id, "key": schema.identifier_names, "fields": fields}
 
 
 def describe_spec(spec: PartitionSpec) -> Facts:
-    """How rows are divided."""
+    """Describe how rows are divided."""
     names = ("field_id", "name", "source_id", "source_name", "transform", "result_type")
     return {"id": spec.id, "fields": [pick(field, *names) for field in spec]}
 
 
 def describe_ref(ref: Ref) -> Facts:
-    """A branch or a tag."""
+    """Describe a branch or a tag."""
     return list_facts(REF, ref)
 
 
 def describe_snapshot(snapshot: Snapshot) -> Facts:
-    """What a snapshot records of itself."""
+    """Describe what a snapshot records of itself."""
     return list_facts(SNAPSHOT, snapshot)
 
 
 def describe_list(found: ManifestList, manifests: Iterable[Manifest] | None = None) -> Facts:
-    """A manifest list, and the manifests that it names."""
+    """Describe a manifest list, and the manifests that it names."""
     facts = list_facts(MANIFEST_LIST, found)
     if manifests is None:
         return facts
@@ -86,12 +86,12 @@ def describe_list(found: ManifestList, manifests: Iterable[Manifest] | None = No
 
 
 def describe_stored(file: StoredFile) -> Facts:
-    """One stored object and what refers to it."""
+    """Describe one stored object and what refers to it."""
     return pick(file, *_STORED)
 
 
 def describe_catalog(catalog: Catalog) -> Facts:
-    """The tables below a directory."""
+    """Describe the tables below a directory."""
     catalog.read_outlines()
     tables = ({**list_facts(Catalog.facts, table), "reasons": table.evidence.reasons} for table in catalog)
     problems = [{"path": problem.path, "message": problem.reason} for problem in catalog.problems]
@@ -100,7 +100,7 @@ def describe_catalog(catalog: Catalog) -> Facts:
 
 
 def describe_view(view: View) -> Facts:
-    """A view: its versions with their queries, its columns, and which version was the current one when."""
+    """Describe a view: its versions with their queries, its columns, and which version was the current one when."""
     names = ("name", "format", "format_version", "location", "uuid", "path", "version_id")
     version = (
         "id",
@@ -123,7 +123,7 @@ def describe_view(view: View) -> Facts:
 
 
 def describe_diff(diff: Diff) -> Facts:
-    """What changed between two snapshots, file by file."""
+    """Describe what changed between two snapshots, file by file."""
     index_files = {
         side: [pick(file, "index_type", "path", "size_bytes", "row_count") for file in files]
         for side, files in (("added", diff.index_files.added), ("removed", diff.index_files.removed))
@@ -147,7 +147,7 @@ def describe_diff(diff: Diff) -> Facts:
 
 
 def _describe_place(change: JsonChange) -> Facts:
-    """A place of a document that changed. What was added has no `before`, what was removed no `after`."""
+    """Describe a place of a document that changed. What was added has no `before`, what was removed no `after`."""
     missing = {"added": "before", "removed": "after"}.get(change.kind)
     return pick(change, *(name for name in ("path", "kind", "before", "after") if name != missing))
 

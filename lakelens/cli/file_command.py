@@ -315,7 +315,7 @@ def _write_rows(table: Table, names: Sequence[str], rows: Iterator[Row], output:
 
 
 def _make_cell(name: str, value: Any, inside: str, is_plain: bool) -> Cell:
-    """A value for a reader: a pipe gets it exactly, a terminal sizes in units and paths below the table."""
+    """Make a value for a reader: a pipe gets it exactly, a terminal sizes in units and paths below the table."""
     from lakelens.views.card import cells, wording
     from lakelens.views.card.model import Cell
 
@@ -339,7 +339,7 @@ def _make_cell(name: str, value: Any, inside: str, is_plain: bool) -> Cell:
 
 
 def parse_offset(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
-    """A byte offset: decimal, or hexadecimal after 0x."""
+    """Parse a byte offset: decimal, or hexadecimal after 0x."""
     try:
         return None if value is None else int(value, 0)
     except ValueError:

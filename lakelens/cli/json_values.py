@@ -52,7 +52,7 @@ def make_plain(value: Any) -> Any:
 
 
 def format_time(time: datetime) -> str:
-    """A time as ISO 8601 text; one with a zone in UTC, ending in Z.
+    """Format a time as ISO 8601 text; one with a zone in UTC, ending in Z.
 
     >>> format_time(datetime(2026, 11, 21, 11, 48, 26, 50000, tzinfo=UTC))
     '2026-11-21T11:48:26.050000Z'
@@ -63,7 +63,7 @@ def format_time(time: datetime) -> str:
 
 
 def write_document(facts: Mapping[str, Any]) -> Iterator[str]:
-    """A JSON document in pieces. A value that is an iterator is an array, one item a line, none of them kept.
+    """Write a JSON document in pieces. A value that is an iterator is an array, one item a line, none of them kept.
 
     Everything beyond ASCII is escaped, so that nothing in a lake acts on a terminal.
     """

@@ -87,7 +87,7 @@ class Output:
             stream.write("\n")
 
     def show_view(self, thing: object, detail: int = 1) -> None:
-        """The view of an object: its card, with every list as long as it is."""
+        """Show the view of an object: its card, with every list as long as it is."""
         from lakelens.options import display
 
         is_long = detail > 1 or self.is_plain
@@ -120,7 +120,7 @@ class Output:
         return written
 
     def write_grid(self, make: Callable[[], Grid]) -> None:
-        """A grid with all of its rows, however many."""
+        """Write a grid with all of its rows, however many."""
         from lakelens.options import display
         from lakelens.views.card.wording import visible
         from lakelens.views.render.text import write_body
@@ -135,7 +135,7 @@ class Output:
             self.write_line(": ".join(filter(None, (grid.more, grid.how))), "dim")
 
     def write_line(self, text: str = "", style: str = "") -> None:
-        """One line, without control characters."""
+        """Write one line, without control characters."""
         from lakelens.views.card.wording import visible
 
         if self.is_plain:
@@ -146,7 +146,7 @@ class Output:
             self.console.print(Text(visible(text), style=style, overflow="fold"))
 
     def write_styled(self, pieces: Sequence[tuple[str, str]]) -> None:
-        """One line in pieces, each with its style; a pipe gets the text alone."""
+        """Write one line in pieces, each with its style; a pipe gets the text alone."""
         from lakelens.views.card.wording import visible
 
         if self.is_plain:

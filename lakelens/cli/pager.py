@@ -41,7 +41,7 @@ class Pager:
         """Nothing is sent before it is known whether a pager is needed."""
 
     def isatty(self) -> bool:
-        """What is written here ends on a terminal."""
+        """Say what is written here ends on a terminal."""
         return True
 
     def close(self) -> None:
@@ -79,7 +79,7 @@ class Pager:
 
 
 def find_pager() -> str:
-    """The pager's command line; empty for none."""
+    """Find the pager's command line; empty for none."""
     chosen = os.environ.get("PAGER")
     if chosen is None:
         return next((name for name in ("less", "more") if shutil.which(name)), "")

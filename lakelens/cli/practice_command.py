@@ -22,7 +22,7 @@ _MOST = 100_000  # characters of an answer
 
 
 def read_answer(text: str) -> Any:
-    """What was answered: JSON, a literal of Python, else the text itself.
+    """Read what was answered: JSON, a literal of Python, else the text itself.
 
     >>> read_answer("[1, null]"), read_answer("{3, 5} "), read_answer("v2.metadata.json")
     ([1, None], {3, 5}, 'v2.metadata.json')
@@ -94,7 +94,7 @@ def quiz(part: int, n: int | None, answer: str | None, output: Output) -> None:
 
 
 def _answer(found: Exercise, answer: str | None, has_hint: bool, has_solution: bool, output: Output) -> None:
-    """The exercise, or what is said of an answer; then what was asked for beside it."""
+    """Give the exercise, or what is said of an answer; then what was asked for beside it."""
     verdict = None if answer is None else found.check(read_answer(answer))
     if output.as_json:
         document: dict[str, Any] = {"exercise": _describe(found)}

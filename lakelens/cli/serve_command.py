@@ -109,7 +109,7 @@ def _make_settings(make: Callable[..., Settings], options: dict[str, Any]) -> Se
 
 @contextmanager
 def _opening() -> Iterator[Callable[[str], None]]:
-    """What opens a browser; the token is not among the arguments of its process, which every user may list."""
+    """Say what opens a browser; the token is not among the arguments of its process, which every user may list."""
     made: list[Path] = []
 
     def open_address(address: str) -> None:

@@ -81,7 +81,7 @@ def manifests(table: Table, ref: str | None, output: Output) -> None:
 def _list_manifests(
     named: list[tuple[ManifestList, list[Manifest]]], output: Output
 ) -> tuple[tuple[Column, ...], Iterator[tuple[Cell, ...]]]:
-    """The manifests with their lists' roles, where there are several lists."""
+    """Give the manifests with their lists' roles, where there are several lists."""
     from lakelens.options import display
     from lakelens.views.card.model import Cell, Column
     from lakelens.views.card.wording import clean

@@ -182,7 +182,7 @@ def _write_tree(tree: StorageTree, stored: list[Any], output: Output) -> None:
 
 
 def _list_flat(stored: list[Any]) -> Iterator[tuple[Cell, ...]]:
-    """One object a line with its whole path, for a pipe."""
+    """List one object a line with its whole path, for a pipe."""
     from lakelens.views.card.model import Cell
     from lakelens.views.card.wording import clean
     from lakelens.views.cards.tree import format_referrers

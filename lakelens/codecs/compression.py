@@ -75,17 +75,17 @@ class Limit(int):
         return f"lakelens.options.budgets.{self.budget} raises the limit"
 
     def less(self, spent: int) -> Limit:
-        """What is left of it."""
+        """Say what is left of it."""
         return Limit(max(0, self - spent), self.budget)
 
 
 def take_budget(name: str) -> Limit:
-    """A budget as the user has set it."""
+    """Take a budget as the user has set it."""
     return Limit(getattr(budgets, name), name)
 
 
 def allow_growth(stored: int, ratio: int, budget: str = "max_file", most: int = _MOST_GROWN) -> Limit:
-    """What stored bytes may become: a few kilobytes that claim to be gigabytes are a bomb, not a document.
+    """Allow what stored bytes may become: a few kilobytes that claim to be gigabytes are a bomb, not a document.
 
     >>> allow_growth(10_000, 64, "max_file"), allow_growth(10_000_000, 64, "max_file")
     (67108864, 640000000)
@@ -201,7 +201,7 @@ _STREAMS: Mapping[str, Callable[[], Any]] = {
 
 
 def _decode_stream(codec: str) -> Callable[[bytes, int], bytes]:
-    """A decoder of one or more streams, whose contents follow each other; of deflate, which has no frame, of one."""
+    """Give a decoder of one or more streams, whose contents follow each other; of deflate, which has no frame, of one."""
 
     def decode(data: bytes, limit: int) -> bytes:
         parts: list[bytes] = []
@@ -237,7 +237,7 @@ def _decode_snappy(data: bytes, limit: int) -> bytes:
 
 
 def _decode_into(name: str, function: str) -> Callable[[bytes, int], bytes]:
-    """A decoder of cramjam that writes into room of the expected size and no further."""
+    """Give a decoder of cramjam that writes into room of the expected size and no further."""
 
     def decode(data: bytes, limit: int) -> bytes:
         import cramjam

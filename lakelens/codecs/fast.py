@@ -23,7 +23,7 @@ _left_behind: list[str] = []
 
 @cache
 def find_inflater() -> Any:
-    """The module that inflates: isal's, which has zlib's interface and takes half the time, or zlib itself."""
+    """Find the module that inflates: isal's, which has zlib's interface and takes half the time, or zlib itself."""
     try:
         from isal import isal_zlib
     except ImportError:
@@ -33,7 +33,7 @@ def find_inflater() -> Any:
 
 @cache
 def find_datafusion() -> Any:
-    """The compiled part of datafusion; None where it is not installed, does not load, or was left behind by a fork."""
+    """Find the compiled part of datafusion; None where it is not installed, does not load, or was left behind by a fork."""
     if _left_behind:
         return None
     try:
@@ -56,7 +56,7 @@ if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
 
 
 def load_datafusion() -> Any:
-    """The compiled part of datafusion, alone where possible: its package imports pandas, which takes a second.
+    """Load the compiled part of datafusion, alone where possible: its package imports pandas, which takes a second.
 
     A later `import datafusion` finds this part loaded and works as usual. Raises ImportError.
     """

@@ -139,13 +139,13 @@ class Kind:
         return bool(self.magics) or any(_OTHERS.get(kind, kind) == self.name for _, _, kind in MAGICS)
 
     def load(self) -> Callable[..., Span]:
-        """The function that explains bytes of this kind."""
+        """Load the function that explains bytes of this kind."""
         module = self.module if self.name in _BROUGHT else f"lakelens.codecs.{self.module}"
         explainer: Callable[..., Span] = getattr(import_module(module), f"explain_{self.name}")
         return explainer
 
     def fits(self, data: Octets) -> bool:
-        """Whether bytes have a magic of this kind."""
+        """Check whether bytes have a magic of this kind."""
         places = ((at if at >= 0 else max(0, len(data) + at), magic) for at, magic in self.magics)
         return any(bytes(data[at : at + len(magic)]) == magic for at, magic in places)
 
@@ -202,7 +202,7 @@ def register_kinds(kinds: Iterable[Kind]) -> None:
 
 
 def find_kind(name: str) -> Kind:
-    """The kind of a name. Raises `ValueError` when there is none.
+    """Find the kind of a name. Raises `ValueError` when there is none.
 
     >>> find_kind("orc").noun
     'ORC file'
@@ -213,7 +213,7 @@ def find_kind(name: str) -> Kind:
 
 
 def explain(data: Octets, kind: str, start: int = 0, end: int | None = None, /, **context: Any) -> Span:
-    """The tree of spans of `data[start:end]`, explained as `kind`.
+    """Give the tree of spans of `data[start:end]`, explained as `kind`.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def explain(data: Octets, kind: str, start: int = 0, end: int | None = None, /, 
 
 
 def choose_kind(data: Octets, name: str = "") -> str:
-    """The kind of a whole file, from its first and last bytes; the name decides only where bytes cannot.
+    """Choose the kind of a whole file, from its first and last bytes; the name decides only where bytes cannot.
 
     >>> choose_kind(b"Obj\\x01..."), choose_kind(b"crc\\x00...", ".part-0.parquet.crc"), choose_kind(b"1")
     ('avro', 'crc', 'text')
@@ -260,7 +260,7 @@ def choose_kind(data: Octets, name: str = "") -> str:
 
 
 def _is_json_lines(data: Octets) -> bool:
-    """Whether the first line is a document of its own and more follows it: rows as JSON, as engines write them."""
+    """Check whether the first line is a document of its own and more follows it: rows as JSON, as engines write them."""
     head = bytes(data[: 1 << 20])
     line, _, rest = head.partition(b"\n")
     if not rest.strip():

@@ -9,7 +9,7 @@ _WHOLE = re.compile(r"-?[0-9]{1,19}")
 
 
 def parse_whole(text: str | bytes) -> int | None:
-    """The whole number that a text is; None for any other text, and for one of more than 19 digits.
+    """Parse the whole number that a text is; None for any other text, and for one of more than 19 digits.
 
     >>> parse_whole("17"), parse_whole(b"-3"), parse_whole("²"), parse_whole("1.0"), parse_whole("9" * 5000)
     (17, -3, None, None, None)

@@ -106,7 +106,7 @@ def read_uints(data: Octets, start: int, size: int, count: int) -> list[int]:
 
 
 def read_head(data: Octets, start: int, end: int) -> Names:
-    """The head of the metadata from `start` to `end`, whose offsets are all there. Raises `Corrupt`."""
+    """Read the head of the metadata from `start` to `end`, whose offsets are all there. Raises `Corrupt`."""
     if end - start < 1:
         raise Corrupt("variant metadata cut short", offset=start, expected="1 byte", seen="0 bytes")
     header = data[start]
@@ -123,7 +123,7 @@ def read_head(data: Octets, start: int, end: int) -> Names:
 
 
 def place_names(data: Octets, head: Names) -> list[int]:
-    """Where each name starts, and where the last one ends. Raises `Corrupt` at the first that is not inside."""
+    """Place where each name starts, and where the last one ends. Raises `Corrupt` at the first that is not inside."""
     places = [head.text + end for end in read_uints(data, head.offsets, head.size, head.count + 1)]
     for i in range(head.count):
         if not places[i] <= places[i + 1] <= head.end:
@@ -133,13 +133,13 @@ def place_names(data: Octets, head: Names) -> list[int]:
 
 
 def decode_names(data: Octets, start: int, end: int) -> tuple[str, ...]:
-    """The keys that the metadata from `start` to `end` holds. Raises `Corrupt`."""
+    """Decode the keys that the metadata from `start` to `end` holds. Raises `Corrupt`."""
     places = place_names(data, head := read_head(data, start, end))
     return tuple(decode_text(data, places[i], places[i + 1]) for i in range(head.count))
 
 
 def decode_text(data: Octets, start: int, end: int) -> str:
-    """The UTF-8 text from one position to another. Raises `Corrupt`."""
+    """Decode the UTF-8 text from one position to another. Raises `Corrupt`."""
     content = bytes(data[start:end])
     try:
         return content.decode("utf-8")
@@ -161,7 +161,7 @@ class Container:
 
 
 def read_container(data: Octets, start: int, limit: int) -> Container:
-    """The parts of the object or array at `start`, as far as its values. Raises `Corrupt`."""
+    """Read the parts of the object or array at `start`, as far as its values. Raises `Corrupt`."""
     is_object, header = data[start] & 3 == 2, data[start] >> 2
     offset_size = (header & 3) + 1
     id_size = (header >> 2 & 3) + 1 if is_object else 0
@@ -176,7 +176,7 @@ def read_container(data: Octets, start: int, limit: int) -> Container:
 
 
 def find_name(names: tuple[str, ...], key: int, offset: int) -> str:
-    """The name of a key whose id is at `offset`. Raises `Corrupt`."""
+    """Find the name of a key whose id is at `offset`. Raises `Corrupt`."""
     if key >= len(names):
         raise Corrupt("variant key not in the metadata", offset=offset, seen=f"{key} of {len(names)}")
     return names[key]
@@ -275,7 +275,7 @@ def _decode_primitive(kind: int, content: bytes) -> Any:
 
 
 def explain_variant_metadata(data: Octets, start: int = 0, end: int | None = None) -> Span:
-    """The spans of the metadata of a variant; the value is the tuple of its keys.
+    """Explain the spans of the metadata of a variant; the value is the tuple of its keys.
 
     >>> root = explain_variant_metadata(bytes.fromhex("0101000161"))
     >>> root.value, root.children[0].note
@@ -307,7 +307,7 @@ def _explain_metadata(data: Octets, start: int, end: int) -> Iterator[Span]:
 
 
 def measure_metadata(data: Octets, start: int, end: int) -> int:
-    """Where the metadata that begins at `start` ends: after its last name. Raises `Corrupt`."""
+    """Measure where the metadata that begins at `start` ends: after its last name. Raises `Corrupt`."""
     head = read_head(data, start, end)
     (size,) = read_uints(data, head.text - head.size, head.size, 1)
     if head.text + size > end:
@@ -319,7 +319,7 @@ def measure_metadata(data: Octets, start: int, end: int) -> int:
 def explain_uints(
     data: Octets, label: str, start: int, size: int, count: int, note: Callable[[int, int], str]
 ) -> Iterator[Span]:
-    """A line for each unsigned number of a list; `note(number, offset)` says what it means, or raises `Corrupt`.
+    """Explain a line for each unsigned number of a list; `note(number, offset)` says what it means, or raises `Corrupt`.
 
     The last offset of a list belongs to none of its members: it is where the last one ends.
     """
@@ -337,7 +337,7 @@ def explain_uints(
 
 
 def note_offset(number: int, offset: int) -> str:
-    """An offset in words.
+    """Note an offset in words.
 
     >>> note_offset(1234, 0)
     '+1,234'
@@ -356,7 +356,7 @@ class _Keys(NamedTuple):
 
 
 def explain_variant(data: Octets, start: int = 0, end: int | None = None) -> Span:
-    """The spans of a variant in a row of Paimon; the value is a `Variant`.
+    """Explain the spans of a variant in a row of Paimon; the value is a `Variant`.
 
     >>> root = explain_variant(bytes.fromhex("0700000002010000020c010101000161"))
     >>> root.value.to_python(), [section.label for section in root.children]
@@ -380,7 +380,7 @@ def explain_variant(data: Octets, start: int = 0, end: int | None = None) -> Spa
 
 
 def explain_variant_pair(data: Octets, start: int = 0, end: int | None = None) -> Span:
-    """The spans of metadata and then value, as the bounds of Iceberg have them; the value is a `Variant`.
+    """Explain the spans of metadata and then value, as the bounds of Iceberg have them; the value is a `Variant`.
 
     >>> explain_variant_pair(bytes.fromhex("010100016102010000020c01")).value.to_python()
     {'a': 1}
@@ -400,7 +400,7 @@ def explain_variant_pair(data: Octets, start: int = 0, end: int | None = None) -
 
 
 def _find_metadata(data: Octets, start: int, end: int) -> int:
-    """Where the value ends that has its length before it. Raises `Corrupt`."""
+    """Find where the value ends that has its length before it. Raises `Corrupt`."""
     what, left = "length of the variant's value", end - start - 4
     if left < 0:
         raise Corrupt(f"no {what}", offset=start, expected="4 bytes", seen=f"{end - start} bytes")
@@ -449,7 +449,7 @@ def _decode_value(data: Octets, start: int, end: int, metadata: bytes = _NO_NAME
 def _explain_value(
     data: Octets, keys: _Keys, label: str, start: int, limit: int, depth: int, number: int | None = None
 ) -> Span:
-    """One value that begins at `start` and must end before `limit`. Raises `Corrupt` when it does not."""
+    """Explain one value that begins at `start` and must end before `limit`. Raises `Corrupt` when it does not."""
     if depth > MAX_DEPTH:
         raise Corrupt("variant nested too deeply", offset=start, expected=f"at most {MAX_DEPTH} levels")
     require(start, 1, limit)
@@ -472,7 +472,7 @@ def _explain_value(
 
 
 def _split_primitive(data: Octets, start: int, limit: int) -> Iterator[Span]:
-    """The leaves of a value that is not nested; the last one holds its content."""
+    """Split the leaves of a value that is not nested; the last one holds its content."""
     basic, header, at = data[start] & 3, data[start] >> 2, start + 1
     if basic == 1:
         require(at, header, limit)
@@ -516,7 +516,7 @@ def _explain_container_parts(
 
 
 def _explain_members(data: Octets, keys: _Keys, found: Container, end: int, depth: int) -> Iterator[Span]:
-    """The values of an object or array, in order of bytes."""
+    """Explain the values of an object or array, in order of bytes."""
     starts = read_uints(data, found.offsets, found.offset_size, found.count)
     ids = read_uints(data, found.ids, found.id_size, found.count) if found.id_size else []
     order = sorted(range(found.count), key=starts.__getitem__)

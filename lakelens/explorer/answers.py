@@ -34,7 +34,7 @@ class _Answers:
         self._locks: dict[Hashable, Lock] = {}
 
     def find(self, key: Hashable) -> Any:
-        """What is known already; None for nothing. Never waits for what is being worked out."""
+        """Find what is known already; None for nothing. Never waits for what is being worked out."""
         with self._lock:
             return self._kept.get(key)
 
@@ -62,7 +62,7 @@ def _answers_of(table: Table) -> _Answers:
 
 
 def ask(table: Table, key: Hashable, make: Callable[[], T]) -> T:
-    """An answer about an open table, worked out once. Raises what `make` raises.
+    """Give an answer about an open table, worked out once. Raises what `make` raises.
 
     >>> import lakelens as ll
     >>> table = ll.sample("iceberg")
@@ -73,14 +73,14 @@ def ask(table: Table, key: Hashable, make: Callable[[], T]) -> T:
 
 
 def find_check(table: Table) -> Check | None:
-    """The most thorough check that was run already."""
+    """Find the most thorough check that was run already."""
     kept = _answers_of(table)
     found: Check | None = kept.find(("check", True, "all")) or kept.find(("check", False, "all"))
     return found
 
 
 def peek_check(table: Table) -> str:
-    """What a check has found, as far as one was run: the words beside its name.
+    """Peek what a check has found, as far as one was run: the words beside its name.
 
     >>> import lakelens as ll
     >>> table = ll.sample("iceberg")
@@ -109,13 +109,13 @@ def peek_health(table: Table) -> str:
 
 
 def peek_space(table: Table) -> str:
-    """How many bytes there are below the table's directory, where they were counted: empty where not."""
+    """Peek how many bytes there are below the table's directory, where they were counted: empty where not."""
     space: Space | None = _answers_of(table).find(("space", None))
     return "" if space is None else wording.size(space.size_bytes)
 
 
 def write_example(schema: Schema) -> str:
-    """A condition about one row, as an example: over the first key column, else the first column of whole numbers.
+    """Write a condition about one row, as an example: over the first key column, else the first column of whole numbers.
 
     >>> import lakelens as ll
     >>> write_example(ll.sample("iceberg").schema), write_example(ll.sample("paimon").schema)

@@ -12,7 +12,7 @@ from lakelens.views.card.markup import read_style
 
 @cache
 def read_assets() -> dict[str, bytes]:
-    """What is at `<base>/-/`, by name: one sheet (cards, bytes, the explorer's own) and one script.
+    """Read what is at `<base>/-/`, by name: one sheet (cards, bytes, the explorer's own) and one script.
 
     >>> sorted(read_assets())
     ['explorer.css', 'explorer.js']

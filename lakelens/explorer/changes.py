@@ -19,7 +19,7 @@ ROWS_RECORDED = "as the commits record them: what is deleted by key or by value 
 
 
 def list_statements(visit: Visit, most: int) -> tuple[list[Statement], int]:
-    """The last statements up to the pinned snapshot, newest first, and how many older snapshots there are."""
+    """List the last statements up to the pinned snapshot, newest first, and how many older snapshots there are."""
     history = visit.table.history
     place = history.find(visit.place.snapshot)
     if place is None:
@@ -78,7 +78,7 @@ def _count(one: Statement, bar: Cell) -> Iterator[Cell]:
 
 
 def _format_how(one: Statement) -> str:
-    """What happened to files: raised to a level, rewritten, or kept while rows in them were deleted."""
+    """Say what happened to files: raised to a level, rewritten, or kept while rows in them were deleted."""
     found = one.changes
     words = []
     for raised in one.raised:

@@ -26,7 +26,7 @@ class Download:
 
 
 def find_download(explorer: Explorer, place: Place) -> Download:
-    """The file that a place asks for, one of the files of the snapshot. Raises `Missing` for any other path.
+    """Find the file that a place asks for, one of the files of the snapshot. Raises `Missing` for any other path.
 
     >>> import lakelens as ll
     >>> table = ll.sample("iceberg")

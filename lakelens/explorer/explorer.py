@@ -97,7 +97,7 @@ class Explorer:
         return self._look()[0]
 
     def _look(self, *, again: bool = False) -> tuple[Catalog, dict[str, FoundTable]]:
-        """What is below the root, and by path. One thread walks it again; the others take what was found before."""
+        """Say what is below the root, and by path. One thread walks it again; the others take what was found before."""
         known, now = self._known, time.monotonic()
         if known is not None:
             # what is asked for and not there is looked for at once, but no walk begins right after another
@@ -118,7 +118,7 @@ class Explorer:
             self._lock.release()
 
     def answer(self, place: Place) -> Page | Redirect:
-        """The page of a place, or where it leads to today; of what cannot be shown a page that says why."""
+        """Give the page of a place, or where it leads to today; of what cannot be shown a page that says why."""
         try:
             return self._answer(place)
         except LakeError as error:
@@ -159,7 +159,7 @@ class Explorer:
             return self._show(place, self._shelf.open(found))
 
     def _show_view(self, place: Place, found: FoundView) -> Page | Redirect:
-        """The page of a view: it has no rows, no snapshots and no other page, and is opened each time."""
+        """Show the page of a view: it has no rows, no snapshots and no other page, and is opened each time."""
         here = Place(place.table)
         if place != here:
             return Redirect(here)
@@ -200,7 +200,7 @@ class Explorer:
         return self._shelf.open(self.find(names)).table
 
     def find_first(self, place: Place) -> str:
-        """The newest snapshot of a table when it was first asked for; empty where that is not known."""
+        """Find the newest snapshot of a table when it was first asked for; empty where that is not known."""
         return self._first.get(self._locate(place.table or ()), "")
 
     def _locate(self, names: tuple[str, ...]) -> str:
@@ -208,7 +208,7 @@ class Explorer:
         return "/".join((root, *names)) if names else root or "/"
 
     def find(self, names: tuple[str, ...]) -> FoundTable:
-        """The table at a path below the root, also one that is new there. Raises `Missing`."""
+        """Find the table at a path below the root, also one that is new there. Raises `Missing`."""
         wanted = self._locate(names)
         for again in (False, True):
             found = self._look(again=again)[1].get(wanted.rstrip("/"))
@@ -222,16 +222,16 @@ class Explorer:
         )
 
     def find_view(self, names: tuple[str, ...]) -> FoundView | None:
-        """The view at a path below the root; None where there is none."""
+        """Find the view at a path below the root; None where there is none."""
         return next((view for view in self.catalog.views if self.name(view) == names), None)
 
     def name(self, found: FoundTable | FoundView) -> tuple[str, ...]:
-        """The path of a table or view below the root, as names."""
+        """Name the path of a table or view below the root, as names."""
         return tuple(filter(None, found.path[len(self.catalog.root.rstrip("/")) :].split("/")))
 
 
 def find_snapshot(table: Table, wanted: str) -> Snapshot | None:
-    """The snapshot of an address: what `Table.snapshot` takes, or `BRANCH/ID` where branches number their own.
+    """Find the snapshot of an address: what `Table.snapshot` takes, or `BRANCH/ID` where branches number their own.
 
     Raises `Ambiguous` for digits that begin several ids.
     """
@@ -252,7 +252,7 @@ def find_snapshot(table: Table, wanted: str) -> Snapshot | None:
 
 @cache
 def _load_pages() -> Mapping[str, PageMaker]:
-    """What makes each page: every file of `pages` registers its own, and each question has one."""
+    """Load what makes each page: every file of `pages` registers its own, and each question has one."""
     from lakelens.explorer import pages
     from lakelens.explorer.questions import make_page
 

@@ -79,7 +79,7 @@ def list_crumbs(place: Place, more: tuple[Link, ...] = ()) -> tuple[Link, ...]:
 
 
 def name_page(name: str) -> str:
-    """What a page is called in words: `manifest_list` is "manifest list"."""
+    """Name what a page is called in words: `manifest_list` is "manifest list"."""
     return name.replace("_", " ")
 
 
@@ -134,7 +134,7 @@ def _list_questions(table: Table, group: str) -> Iterator[tuple[str, str, Callab
 
 
 def _attempt(ask: Callable[[], T], otherwise: T) -> T:
-    """What is asked of a table, or what is said where damage keeps it from being known."""
+    """Say what is asked of a table, or what is said where damage keeps it from being known."""
     try:
         return ask()
     except LakeError:
@@ -167,7 +167,7 @@ def _count_findings(table: Table) -> str:
 
 
 def _list_pins(visit: Visit) -> Iterator[Link]:
-    """The snapshot that a page is pinned to, and those beside it."""
+    """List the snapshot that a page is pinned to, and those beside it."""
     here, snapshot = visit.place, visit.snapshot
     if snapshot is None or here.snapshot == NO_SNAPSHOT:
         return
@@ -188,7 +188,7 @@ def _move(here: Place, snapshot: str) -> Place:
 
 
 def _find_beside(visit: Visit) -> tuple[str, str, str]:
-    """The keys of the snapshot before the pinned one, of the one after it, and of the newest; empty for none."""
+    """Find the keys of the snapshot before the pinned one, of the one after it, and of the newest; empty for none."""
     history = visit.table.history
     place = history.find(visit.place.snapshot)
     if place is None:
@@ -199,13 +199,13 @@ def _find_beside(visit: Visit) -> tuple[str, str, str]:
 
 
 def _list_newer(history: Timeline, place: int) -> list[Mark]:
-    """The snapshots that came after one on its branch."""
+    """List the snapshots that came after one on its branch."""
     lane = history.marks[place].lane
     return [mark for mark in history.marks[place + 1 :] if mark.lane == lane]
 
 
 def _find_news(visit: Visit) -> News | None:
-    """What was committed after the pinned snapshot: made for each request, and no page moves by itself."""
+    """Find what was committed after the pinned snapshot: made for each request, and no page moves by itself."""
     history, key = visit.table.history, visit.place.snapshot
     place = history.find(key)
     if place is None:
@@ -229,7 +229,7 @@ def _find_news(visit: Visit) -> News | None:
 
 
 def _name_commit(mark: Mark) -> str:
-    """What a commit was, and by which statement where it says so."""
+    """Name what a commit was, and by which statement where it says so."""
     statement = mark.snapshot.statement
     by = f" by {wording.clean(statement, 40)}" if statement and statement != mark.operation else ""
     return f"{wording.clean(mark.operation, 40)}{by}"

@@ -66,13 +66,13 @@ class Inside:
         return inner if is_short else path
 
     def expand(self, path: str) -> str:
-        """The path of a file that an address has; see `shorten`."""
+        """Expand the path of a file that an address has; see `shorten`."""
         if self._table is None or path.startswith("/") or _SCHEME.match(path) or not _is_plain(path):
             return path
         return f"{self._table.location.rstrip('/')}/{path}"
 
     def holds(self, path: str) -> bool:
-        """Whether a file, where it is now, is below the root as its path is written, and no step of it is a link."""
+        """Check whether a file, where it is now, is below the root as its path is written, and no step of it is a link."""
         if not path.startswith(self.root + "/"):
             return False
         steps = path[len(self.root) + 1 :]
@@ -95,7 +95,7 @@ class Inside:
 
 
 def _is_plain(path: str, *, absolute: bool = False) -> bool:
-    """Whether no step of a path is empty or climbs; before the first one of an absolute path there may be a scheme."""
+    """Check whether no step of a path is empty or climbs; before the first one of an absolute path there may be a scheme."""
     steps = path.split("/")
     if absolute:
         steps = [step for step in steps if step]

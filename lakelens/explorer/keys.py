@@ -44,7 +44,7 @@ def list_keys() -> list[tuple[str, str]]:
 
 
 def describe_keys(place: Place) -> Page:
-    """The page of the keys, and below them the life of every file of each format.
+    """Describe the page of the keys, and below them the life of every file of each format.
 
     >>> describe_keys(Place(None, "", "help")).title
     'Keys'

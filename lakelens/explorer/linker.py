@@ -22,7 +22,7 @@ _PATHS = frozenset(("path", "manifest"))
 def make_linker(
     here: Place, link: Callable[[Place], str], inside: Inside | None = None
 ) -> Callable[[Target], str]:
-    """What leads from a page to what its cells name: an address, or nothing where there is no page of it."""
+    """Say what leads from a page to what its cells name: an address, or nothing where there is no page of it."""
 
     def lead(target: Target) -> str:
         place = find_place(target, here, inside)
@@ -43,7 +43,7 @@ def name_plainly(place: Place, inside: Inside | None) -> Place:
 def make_part_links(
     explanation: BytesView, here: Place, link: Callable[[Place], str], href: Callable[[Target], str]
 ) -> PartLinks | None:
-    """What leads from a page of bytes to parts of them; None on another page."""
+    """Say what leads from a page of bytes to parts of them; None on another page."""
     if here.page != "bytes":
         return None
     base = here.get("unpacked") or None
@@ -58,7 +58,7 @@ def make_part_links(
 
 
 def find_place(target: Target, here: Place, inside: Inside | None = None) -> Place | None:
-    """The place of what is named on a page; None where there is none, and for what is not `inside`.
+    """Find the place of what is named on a page; None where there is none, and for what is not `inside`.
 
     >>> here = Place(("shop.db", "orders"), "81", "manifests")
     >>> find_place(Target("entry", "65", (("manifest", "m-0"),)), here).url
@@ -94,7 +94,7 @@ def find_place(target: Target, here: Place, inside: Inside | None = None) -> Pla
 
 
 def _find_entry(target: Target, here: Place, inside: Inside | None) -> Place | None:
-    """The entry beside the page of its manifest that it is on."""
+    """Find the entry beside the page of its manifest that it is on."""
     asked = dict(target.asked)
     manifest = asked.pop("manifest", "")
     is_number = target.key.isascii() and target.key.isdigit() and len(target.key) < 20
@@ -104,6 +104,6 @@ def _find_entry(target: Target, here: Place, inside: Inside | None) -> Place | N
 
 
 def find_entry(here: Place, manifest: str, number: int) -> Place:
-    """The address of an entry beside its manifest."""
+    """Find the address of an entry beside its manifest."""
     first = number // SIZE * SIZE
     return here.with_page("manifest", path=manifest, **{"from": first or None}, entry=number)

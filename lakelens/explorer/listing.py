@@ -44,7 +44,7 @@ class _Orders:
         self._kept: dict[tuple[str, str], tuple[Sequence[int], tuple[str, ...]]] = {}
 
     def find(self, text: str, sort: str) -> tuple[Sequence[int], tuple[str, ...]]:
-        """The positions in order, and what was asked and cannot be done."""
+        """Find the positions in order, and what was asked and cannot be done."""
         with self._lock:
             found = self._kept.pop((text, sort), None) or self._order(text, sort)
             self._kept[text, sort] = found
@@ -83,7 +83,7 @@ class _Lists:
         self._kept: dict[int, _Orders] = {}
 
     def find(self, source: Source) -> _Orders:
-        """What is known of the list of a source."""
+        """Find what is known of the list of a source."""
         key = id(source.subject)
         with self._lock:
             found = self._kept.pop(key, None)
@@ -106,7 +106,7 @@ def make_listing(
     chosen: int | None = None,
     adorn: Adorn | None = None,
 ) -> Listing:
-    """The page of a list that a place asks for.
+    """Make the page of a list that a place asks for.
 
     `?q=` filters, `?sort=NAME` sorts by a column, largest first with `-NAME`, `?from=50` begins with the 51st row. A filter,
     a column or a row that there is not is said, and the list is shown without. `chosen` is the position of an item that is
@@ -160,7 +160,7 @@ def link_rows(name: str, find: Callable[[int], Target | None]) -> Adorn:
 
 
 def _draw(source: Source, shown: Sequence[int], adorn: Adorn | None) -> tuple[set[str], Drawn]:
-    """The columns that a list is sorted by, and a page of it; of texts without end only their beginnings."""
+    """Draw the columns that a list is sorted by, and a page of it; of texts without end only their beginnings."""
     sortable, drawn = _draw_whole(source, shown, adorn)
     if sum(len(cell.text) + len(cell.title) for row in drawn.rows for cell in row) > _MOST_TEXT:
         with display.using(max_text=min(display.max_text, _CUT)):
@@ -175,7 +175,7 @@ def _draw(source: Source, shown: Sequence[int], adorn: Adorn | None) -> tuple[se
 
 
 def _measure_link(cell: Cell) -> int:
-    """The characters of the address of what a cell names."""
+    """Measure the characters of the address of what a cell names."""
     if cell.target is None:
         return 0
     return sum(len(quote(text)) for text in (cell.target.key, *(held for _, held in cell.target.asked)))
@@ -188,7 +188,7 @@ def _draw_whole(source: Source, shown: Sequence[int], adorn: Adorn | None) -> tu
 
 
 def _read_start(place: Place, count: int) -> tuple[int, tuple[str, ...]]:
-    """The row that a page begins with, and what is wrong with what was asked."""
+    """Read the row that a page begins with, and what is wrong with what was asked."""
     try:
         asked = place.get_number(FROM)
     except Missing:

@@ -118,7 +118,7 @@ class Wide:
 
 
 def widen(card: Card) -> tuple[Wide | Card, ...]:
-    """A card as parts of a page: what it says above its pictures, each picture in a box of its own, and the rest.
+    """Widen a card as parts of a page: what it says above its pictures, each picture in a box of its own, and the rest.
 
     >>> from lakelens.views.card.model import Note, Picture
     >>> card = Card("Space", "", body=(Note("first"), Picture("<svg/>", "boxes"), Note("last")))

@@ -51,11 +51,11 @@ class Place:
     asked: tuple[tuple[str, str], ...] = ()
 
     def get(self, name: str, default: str = "") -> str:
-        """What is asked under a name, the last one where there are several."""
+        """Say what is asked under a name, the last one where there are several."""
         return dict(self.asked).get(name, default)
 
     def get_number(self, name: str, default: int = 0) -> int:
-        """A count that is asked under a name. Raises `Missing` for one that is no count."""
+        """Give a count that is asked under a name. Raises `Missing` for one that is no count."""
         text = self.get(name)
         if not text:
             return default

@@ -58,7 +58,7 @@ class Price:
 
 
 def find_price(table: Table) -> Price:
-    """What a check would read.
+    """Find what a check would read.
 
     >>> import lakelens as ll
     >>> table = ll.sample("iceberg")

@@ -24,7 +24,7 @@ MOST_BYTES = 300_000
 
 
 def render_page(page: Page, *, link: Callable[[Place], str] | None = None, assets: str | None = None) -> str:
-    """The markup of a page of at most 300,000 bytes.
+    """Render the markup of a page of at most 300,000 bytes.
 
     `link` gives the address of a place; relative ones where it is None. `assets` is where the style sheet and the script
     are, without a slash at its end.
@@ -60,7 +60,7 @@ class _Drawing:
         self._here, self._to, self._href = here, to, href
 
     def draw(self, part: Card | BytesView, level: int) -> Any:
-        """The markup of a card or of bytes, made by our own templates."""
+        """Draw the markup of a card or of bytes, made by our own templates."""
         from markupsafe import Markup
 
         if isinstance(part, BytesView):
@@ -69,7 +69,7 @@ class _Drawing:
         return Markup(draw(part, 1, style=False, link=self._href, level=level))
 
     def draw_cell(self, cell: Cell) -> Any:
-        """The markup of a value among figures."""
+        """Draw the markup of a value among figures."""
         from markupsafe import Markup, escape
 
         text = escape(cell.text)
@@ -79,14 +79,14 @@ class _Drawing:
         return Markup('<span title="{}">{}</span>').format(cell.title, shown) if cell.title else shown
 
     def draw_picture(self, part: Drawing) -> Any:
-        """The markup of a history, made of our own shapes; every text in it is escaped."""
+        """Draw the markup of a history, made of our own shapes; every text in it is escaped."""
         from markupsafe import Markup
 
         return Markup(draw_linked(part.layout, part.words, self._href, part.pinned))
 
 
 def _has_heading(part: Part) -> bool:
-    """Whether a part begins with the heading of the page."""
+    """Check whether a part begins with the heading of the page."""
     if isinstance(part, Split):
         return bool(part.main) and _has_heading(part.main[0])
     return isinstance(part, BytesView) or (isinstance(part, Card) and bool(part.noun))

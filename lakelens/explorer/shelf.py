@@ -39,7 +39,7 @@ class OpenTable:
         self._lock = Lock()
 
     def is_fresh(self) -> bool:
-        """Whether the table still is what it was when it was opened, as far as a look at its directories says."""
+        """Check whether the table still is what it was when it was opened, as far as a look at its directories says."""
         now = time.monotonic()
         if not self.table.traits.has_snapshots and now - self._opened > LISTED_FOR:
             return False
@@ -52,7 +52,7 @@ class OpenTable:
         return is_same
 
     def keep(self, key: Any, make: Callable[[], T]) -> T:
-        """What is made once while the table is open, a source of rows or an answer; others who ask for it wait."""
+        """Keep what is made once while the table is open, a source of rows or an answer; others who ask for it wait."""
         with self._lock:
             lock = self._locks.setdefault(key, Lock())
         with lock:
@@ -79,7 +79,7 @@ class Shelf:
         self._lock = Lock()
 
     def open(self, found: FoundTable) -> OpenTable:
-        """The table, open and fresh. Raises `LakeError` where it cannot be opened; it is tried again each time."""
+        """Give the table, open and fresh. Raises `LakeError` where it cannot be opened; it is tried again each time."""
         with self._lock:
             slot = self._slots.setdefault(found.path, _Slot())
             self._slots.move_to_end(found.path)
@@ -124,7 +124,7 @@ class Outlines:
 
 
 def _list_read(found: FoundTable) -> tuple[str, ...]:
-    """The documents that were read for an outline, which opens the table."""
+    """List the documents that were read for an outline, which opens the table."""
     outline = found.outline
     if outline.reads is not None:
         return outline.reads.paths

@@ -33,7 +33,7 @@ class Stored:
         return self.table.files if self.snapshot is None else self.snapshot.files
 
     def ask_path(self, name: str = "path") -> str:
-        """The path that is asked for. Raises `Missing` where there is none, or it may not be asked for."""
+        """Give the path that is asked for. Raises `Missing` where there is none, or it may not be asked for."""
         path = self.visit.place.get(name)
         if not path:
             raise Missing(f"this page needs {name}=…", path=self.visit.place.url)
@@ -42,7 +42,7 @@ class Stored:
         return self.inside.expand(path)
 
     def _iterate_snapshots(self) -> Iterator[Snapshot]:
-        """The pinned snapshot, then others, the newest first."""
+        """Iterate the pinned snapshot, then others, the newest first."""
         if self.snapshot is not None:
             yield self.snapshot
         others = self.table.snapshots
@@ -60,25 +60,25 @@ class Stored:
         raise Missing(f"no {noun} of this table", path=path)
 
     def find_list(self, path: str) -> ManifestList:
-        """The manifest list of a path. Raises `Missing`."""
+        """Find the manifest list of a path. Raises `Missing`."""
         found: ManifestList = self._find(path, "manifest list", lambda snapshot: snapshot.manifest_lists)
         return found
 
     def find_manifest(self, path: str) -> Manifest:
-        """The manifest of a path. Raises `Missing`."""
+        """Find the manifest of a path. Raises `Missing`."""
         found: Manifest = self._find(path, "manifest", lambda snapshot: snapshot.manifests)
         return found
 
     def find_index(self, path: str) -> Any:
-        """The index file of a path. Raises `Missing`."""
+        """Find the index file of a path. Raises `Missing`."""
         return self._find(path, "index file", lambda snapshot: snapshot.index_files)
 
     def find_statistics(self, path: str) -> Any:
-        """The statistics file of a path. Raises `Missing`."""
+        """Find the statistics file of a path. Raises `Missing`."""
         return self._find(path, "statistics file", lambda snapshot: snapshot.statistics)
 
     def find_file(self, path: str, offset: str = "") -> tuple[DataFile, bool]:
-        """The file of a path, and whether the pinned snapshot has it; of several vectors in one the one at an offset.
+        """Find the file of a path, and whether the pinned snapshot has it; of several vectors in one the one at an offset.
 
         A file of another state is found by its entry there. Raises `Missing`.
         """
@@ -103,14 +103,14 @@ class Stored:
             return None
 
     def _find_pinned(self, path: str) -> DataFile | None:
-        """The file of a path in the pinned snapshot; by its name alone where that is all that is recorded."""
+        """Find the file of a path in the pinned snapshot; by its name alone where that is all that is recorded."""
         for spelled in (path, *_spell_bare(path)):
             with suppress(KeyError):
                 return self.files[spelled]
         return None
 
     def ask_entry(self) -> tuple[Manifest, int, Entry]:
-        """The entry that `manifest` and `entry` ask for. Raises `Missing`."""
+        """Give the entry that `manifest` and `entry` ask for. Raises `Missing`."""
         manifest = self.find_manifest(self.ask_path("manifest"))
         if not self.visit.place.get("entry"):
             raise Missing("this page needs entry=…", path=self.visit.place.url)
@@ -120,7 +120,7 @@ class Stored:
     # --- bytes -----------------------------------------------------------------------------------------------------------
 
     def explain(self, thing: Any) -> BytesView:
-        """The bytes of something that the metadata names. Raises `Missing` where they are not below the root."""
+        """Explain the bytes of something that the metadata names. Raises `Missing` where they are not below the root."""
         path = getattr(thing, "path", None)
         if path is not None:
             self.inside.check(path)
@@ -153,7 +153,7 @@ class Stored:
         return log or self._find_past(path)
 
     def _find_past(self, path: str) -> Any:
-        """The list, the manifest or the file of another state."""
+        """Find the list, the manifest or the file of another state."""
         for find in (self.find_list, self.find_manifest, self.find_index, self.find_statistics):
             with suppress(Missing):
                 return find(path)
@@ -164,12 +164,12 @@ class Stored:
 
 
 def is_named(thing: Any, path: str) -> bool:
-    """Whether a path is that of a thing: as it is recorded, which may be a name alone, or where it is now."""
+    """Check whether a path is that of a thing: as it is recorded, which may be a name alone, or where it is now."""
     return path in (thing.recorded_path, thing.path) or thing.recorded_path in _spell_bare(path)
 
 
 def _spell_bare(path: str) -> tuple[str, ...]:
-    """The name at the end of a path: a format that records names leaves out the directory."""
+    """Spell the name at the end of a path: a format that records names leaves out the directory."""
     return (path.rpartition("/")[2],) if "/" in path else ()
 
 
@@ -189,7 +189,7 @@ def read_entry(manifest: Manifest, number: int) -> Entry:
 
 
 def count_entries(manifest: Manifest) -> int | None:
-    """How many entries a manifest has, where it is a large one whose entries can all be read; None for any other."""
+    """Count how many entries a manifest has, where it is a large one whose entries can all be read; None for any other."""
     try:
         count = manifest.count_stored()
         if count <= _FEW:
@@ -203,6 +203,6 @@ def count_entries(manifest: Manifest) -> int | None:
 
 
 def read_entries(manifest: Manifest) -> tuple[Entries, LakeError | None]:
-    """The entries that can be read, and what stopped the reading."""
+    """Give the entries that can be read, and what stopped the reading."""
     read, error = manifest.walk()
     return Entries(read), error

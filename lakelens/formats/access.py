@@ -48,7 +48,7 @@ class TableAccess(Bound):
         self.store = store.within(self._border)
 
     def find_recorded(self, recorded: str) -> tuple[str, int]:
-        """Where a recorded file is now, and its size; the recorded place itself is tried second. Raises `Missing`."""
+        """Find where a recorded file is now, and its size; the recorded place itself is tried second. Raises `Missing`."""
         path = self.locator.locate(recorded)
         for place in (path, self._find_original(recorded, path)):
             info = None if place is None else self._find_info(place, path)
@@ -59,7 +59,7 @@ class TableAccess(Bound):
         raise Missing("no such file", path=path, hint=_name_recorded(recorded, path))
 
     def read_recorded(self, recorded: str, *, here: bool = False) -> tuple[str, bytes]:
-        """Where a recorded file is now, and its bytes; the recorded place itself is tried second. Raises `Missing`.
+        """Read where a recorded file is now, and its bytes; the recorded place itself is tried second. Raises `Missing`.
 
         With `here` a file that belongs into the table's directory is read there and nowhere else.
         """
@@ -95,12 +95,12 @@ class TableAccess(Bound):
         return None if place == path else place
 
     def note_read(self, path: str | None) -> None:
-        """A file was read before there was this object: where it is counts all the same."""
+        """Note a file was read before there was this object: where it is counts all the same."""
         if path is not None:
             self._border.note(path)
 
     def _report_substitute(self, recorded: str, place: str, missing: str) -> None:
-        """A file that is not in the table was read from where it was recorded: it may have changed since."""
+        """Report a file that is not in the table was read from where it was recorded: it may have changed since."""
         self.locator.keep_unmapped(recorded)
         folder = place.rpartition("/")[0]
         if self._border.is_new(folder):
@@ -169,7 +169,7 @@ class TableAccess(Bound):
         return path.startswith(self.locator.root.rstrip("/") + "/")
 
     def _find_size(self, path: str, folders: dict[str, dict[str, int] | None]) -> int | None:
-        """The size of a file by a listing of its directory; -1 where that may not or could not be listed."""
+        """Find the size of a file by a listing of its directory; -1 where that may not or could not be listed."""
         folder = path.rpartition("/")[0]
         if folder not in folders:
             if len(folders) >= _MOST_FOLDERS:
@@ -194,11 +194,11 @@ class TableAccess(Bound):
             return default
 
     def count_reads(self) -> Reads:
-        """What was read so far."""
+        """Count what was read so far."""
         return describe_reads(self.store.counts)
 
     def describe_relocation(self, recorded_location: str | None) -> Relocation:
-        """The mapping of locations that was used so far."""
+        """Describe the mapping of locations that was used so far."""
         return Relocation(
             recorded_location,
             self.locator.root,
@@ -209,14 +209,14 @@ class TableAccess(Bound):
         )
 
     def open_storage(self) -> Storage:
-        """What the table's data files say of themselves."""
+        """Open what the table's data files say of themselves."""
         # by its name: what reads contents stands on this module
         storage: Storage = import_module("lakelens.formats.contents").TableStorage(self)
         return storage
 
 
 def describe_reads(counts: ReadCounts) -> Reads:
-    """What a store has counted."""
+    """Describe what a store has counted."""
     paths = tuple(sorted(counts.files))
     return Reads(counts.requests, len(paths), counts.bytes, counts.seconds, paths, counts.waves.count)
 
@@ -346,7 +346,7 @@ class LruCache(Generic[K, T]):
         self._lock = threading.Lock()
 
     def get(self, key: K, load: Callable[[], T]) -> T:
-        """The item of a key, loaded when it is not kept; what `load` raises is raised, and nothing is kept."""
+        """Give the item of a key, loaded when it is not kept; what `load` raises is raised, and nothing is kept."""
         with self._lock:
             found = self._kept.get(key)
         if found is None:

@@ -187,7 +187,7 @@ class Driver(Parts):
 
 
 def name_table(path: str) -> str:
-    """The name of a directory, after the database's where the directory above is `NAME.db`.
+    """Give the name of a directory, after the database's where the directory above is `NAME.db`.
 
     >>> name_table("/wh/shop.db/orders"), name_table("/wh/orders")
     ('shop.orders', 'orders')

@@ -57,7 +57,7 @@ def read_footer(store: Store, path: str, file_format: str, size: int | None = No
 
 
 def make_footer(store: Store, path: str, facts: Any) -> Footer:
-    """The footer of decoded facts, which finds its bytes in the file."""
+    """Make the footer of decoded facts, which finds its bytes in the file."""
 
     def explain(footer: Footer) -> BytesView:
         from lakelens.formats.stored import explain_footer
@@ -68,14 +68,14 @@ def make_footer(store: Store, path: str, facts: Any) -> Footer:
 
 
 def read_rows(store: Store, path: str, file_format: str, n: int, size: int | None = None) -> pa.Table:
-    """The first `n` rows of a Parquet, ORC or Avro file as stored. Raises as `read_footer` does."""
+    """Read the first `n` rows of a Parquet, ORC or Avro file as stored. Raises as `read_footer` does."""
     if size:
         fetch_files(store, [(path, size)])
     return read_rows_as(store, path, choose_kind(read_kind(store, path), file_format), n)
 
 
 def read_kind(store: Store, path: str) -> str:
-    """What a file is by its first and last bytes, as `lakelens.codecs.kinds.sniff` names it. Raises `Missing`."""
+    """Read what a file is by its first and last bytes, as `lakelens.codecs.kinds.sniff` names it. Raises `Missing`."""
     fetch_files(store, [(path, None)])
     try:
         return sniff(store.read_range(path, 0, 256), store.read_range(path, -16, 16))
@@ -85,7 +85,7 @@ def read_kind(store: Store, path: str) -> str:
 
 
 def choose_kind(sniffed: str, file_format: str) -> str:
-    """The format whose reader is asked: by the magic, else by what is recorded.
+    """Choose the format whose reader is asked: by the magic, else by what is recorded.
 
     >>> choose_kind("orc", "parquet"), choose_kind("unknown", "parquet"), choose_kind("parquet-encrypted", "orc")
     ('orc', 'parquet', 'parquet')
@@ -118,12 +118,12 @@ def refuse_known(kind: str, path: str) -> None:
 
 
 def open_file(store: Store, path: str) -> IO[bytes]:
-    """A file of the store, as the libraries that read footers want it."""
+    """Open a file of the store, as the libraries that read footers want it."""
     return cast("IO[bytes]", StoreFile(store, path))
 
 
 def read_facts(store: Store, path: str, kind: str) -> Any:
-    """The facts of a file of one of `FORMATS`: `ParquetFooter`, `OrcFooter` or `AvroFacts`. Raises `LakeError`."""
+    """Read the facts of a file of one of `FORMATS`: `ParquetFooter`, `OrcFooter` or `AvroFacts`. Raises `LakeError`."""
     if kind == "avro":
         from lakelens.codecs.avro.container import decode_facts
 
@@ -148,7 +148,7 @@ def read_rows_as(store: Store, path: str, kind: str, n: int) -> pa.Table:
 
 
 def load_codec(kind: str) -> Any:
-    """The module that reads Parquet or ORC files; both have the same functions."""
+    """Load the module that reads Parquet or ORC files; both have the same functions."""
     if kind == "parquet":
         from lakelens.codecs.parquet import footer as parquet
 
@@ -228,7 +228,7 @@ class TableStorage:
             raise Corrupt(f"no JSON document: {error}", path=path) from None
 
     def _holds(self, path: str) -> bool:
-        """Whether a path is below the table's directory as it is written, and no step of it is a link."""
+        """Check whether a path is below the table's directory as it is written, and no step of it is a link."""
         root = self._access.locator.root.rstrip("/") + "/"
         steps = path.removeprefix(root).split("/")
         if not path.startswith(root) or any(step in ("", ".", "..") or "\0" in step for step in steps):

@@ -78,7 +78,7 @@ _COMMON = ("content", "path", "manifest", "record_count", "size_bytes", "snapsho
 
 
 def find_snapshots(table: Table, manifests: Sequence[str]) -> tuple[int, ...]:
-    """The ids of the snapshots that name any of some manifests."""
+    """Find the ids of the snapshots that name any of some manifests."""
     naming: dict[str, list[int]] = read_once(table, "naming", lambda: _list_naming(table))
     return tuple(dict.fromkeys(number for path in manifests for number in naming.get(path, ())))
 
@@ -177,7 +177,7 @@ def list_chunks(
 
 
 def list_sizes(table: Table) -> dict[str, int]:
-    """The bytes of every object below the table, by path; what cannot be listed is left out."""
+    """List the bytes of every object below the table, by path; what cannot be listed is left out."""
 
     def read() -> dict[str, int]:
         refused: list[LakeError] = []
@@ -188,7 +188,7 @@ def list_sizes(table: Table) -> dict[str, int]:
 
 
 def shorten(table: Table, path: str) -> str:
-    """A path below the table without the table's own."""
+    """Shorten a path below the table without the table's own."""
     return path.removeprefix(table.location.rstrip("/") + "/")
 
 
@@ -211,7 +211,7 @@ LIBRARIES = {
 
 
 def parse_created_by(text: str) -> Writer | None:
-    """The product and version that a Parquet footer names; None for none.
+    """Parse the product and version that a Parquet footer names; None for none.
 
     >>> parse_created_by("parquet-mr version 1.13.1 (build db418)"), parse_created_by("DuckDB version v1.3.0 (build 71c5)")
     (Writer(product='parquet-mr', version='1.13.1', source=''), Writer(product='duckdb', version='1.3.0', source=''))
@@ -226,7 +226,7 @@ def parse_created_by(text: str) -> Writer | None:
 
 
 def list_footer_writers(table: Table) -> Iterator[Writer]:
-    """The writers that the sampled footers name, each once."""
+    """List the writers that the sampled footers name, each once."""
     texts = dict.fromkeys(footer.created_by for _, footer in sample_footers(table) if footer.created_by)
     for text in texts:
         found = parse_created_by(text or "")
@@ -235,7 +235,7 @@ def list_footer_writers(table: Table) -> Iterator[Writer]:
 
 
 def add_products(writers: Iterable[Writer], named: str) -> tuple[Writer, ...]:
-    """Some writers, each once, and the products that their libraries stand for where no writer is called `named`."""
+    """Add some writers, each once, and the products that their libraries stand for where no writer is called `named`."""
     found = tuple(dict.fromkeys(writers))
     if any(writer.product == named for writer in found):
         return found

@@ -25,7 +25,7 @@ BUILT_IN = ("hive", "iceberg", "paimon")
 
 @cache
 def load_formats() -> dict[str, Format]:
-    """Every format by name: those of this package, and those that an entry point of another one names.
+    """Load every format by name: those of this package, and those that an entry point of another one names.
 
     >>> sorted(load_formats())[:3]
     ['hive', 'iceberg', 'paimon']
@@ -47,7 +47,7 @@ def read_resource(place: str) -> str:
 
 
 def get_format(name: str) -> Format:
-    """The format of a name. Raises `Unsupported` with the nearest name, else those that are installed."""
+    """Give the format of a name. Raises `Unsupported` with the nearest name, else those that are installed."""
     formats = load_formats()
     if name.lower() not in formats:
         raise Unsupported(f"no format {name!r} is installed", hint=list_nearest(name, formats))
@@ -55,12 +55,12 @@ def get_format(name: str) -> Format:
 
 
 def detect_format(store: Store, path: str, format: str | None = None) -> tuple[Format, Evidence]:
-    """The format of what is at a path, and why. Raises `Missing`, or `NotATable` with all that was looked for."""
+    """Detect the format of what is at a path, and why. Raises `Missing`, or `NotATable` with all that was looked for."""
     return detect_at(describe_candidate(store, path, forced=format is not None, format=format), format)
 
 
 def detect_at(place: Candidate, format: str | None = None) -> tuple[Format, Evidence]:
-    """The format of a place that is described already, and why. Raises `NotATable` with all that was looked for."""
+    """Detect the format of a place that is described already, and why. Raises `NotATable` with all that was looked for."""
     candidates = [get_format(format)] if format else list(load_formats().values())
     found: list[tuple[Evidence, Format]] = []
     refused: list[LakeError] = []
@@ -143,7 +143,7 @@ def describe_candidate(
     known: ObjectInfo | None = None,
     ahead: bool = True,
 ) -> Candidate:
-    """What is at a path. Raises `Missing` when nothing is there.
+    """Describe what is at a path. Raises `Missing` when nothing is there.
 
     With `format` nothing is asked for ahead that only other formats look at, and with `ahead` false nothing at all: most
     directories of a warehouse are no tables. `known` is what a listing has said of the path.

@@ -81,7 +81,7 @@ class StoredOctets:
 
 
 def read_octets(store: Store, path: str) -> Octets:
-    """The bytes of a stored file; those of a large one are read when they are looked at. Raises `Missing`.
+    """Read the bytes of a stored file; those of a large one are read when they are looked at. Raises `Missing`.
 
     >>> from lakelens.io.memory import MemoryStore
     >>> read_octets(MemoryStore({"/a": b"hello"}), "/a")
@@ -98,7 +98,7 @@ def read_octets(store: Store, path: str) -> Octets:
 def explain_file(
     store: Store, path: str, expected: str = "", caption: Caption | None = None, **context: Any
 ) -> BytesView:
-    """A stored file with a name for every byte. `expected` is the kind by its metadata, `context` is for that kind.
+    """Explain a stored file with a name for every byte. `expected` is the kind by its metadata, `context` is for that kind.
 
     Raises `Missing`; damage is shown in its place.
 
@@ -113,14 +113,14 @@ def explain_file(
 def explain_octets(
     data: Octets, path: str, expected: str = "", caption: Caption | None = None, **context: Any
 ) -> BytesView:
-    """The bytes of a file that were read already; see `explain_file`."""
+    """Explain the bytes of a file that were read already; see `explain_file`."""
     kind = detect_kind(data, path, expected)
     span = explain(data, kind, **(context if kind == expected else {}))
     return make_explanation(data, span, caption or Caption(), path=path, base=0, noun=KINDS[kind].noun)
 
 
 def detect_kind(data: Octets, path: str, expected: str = "") -> str:
-    """The kind of a file: by its magic, else as it is expected to be, else what its bytes look like.
+    """Detect the kind of a file: by its magic, else as it is expected to be, else what its bytes look like.
 
     >>> detect_kind(b"PAR1...", "m", "avro"), detect_kind(b"{}", "m", "avro"), detect_kind(b"1,2", "a.csv", "csv")
     ('parquet', 'avro', 'text')
@@ -141,7 +141,7 @@ def kind_of_format(file_format: str) -> str:
 def make_explanation(
     data: Octets, span: Span, caption: Caption, *, path: str | None, base: int | None, noun: str = ""
 ) -> BytesView:
-    """An explanation of these bytes under this caption; without a summary it says how many bytes there are."""
+    """Make an explanation of these bytes under this caption; without a summary it says how many bytes there are."""
     return BytesView(
         data,
         span,
@@ -241,7 +241,7 @@ def explain_range(
 
 
 def describe_vector(vector: Mapping[str, Any], place: str, path: str, details: str = "") -> Caption:
-    """The caption of a deletion vector in an index file: its recorded rows, and its offset."""
+    """Describe the caption of a deletion vector in an index file: its recorded rows, and its offset."""
     rows = vector["cardinality"]
     summary = "" if rows is None else f"{rows:,} deleted rows recorded"
     where = join_clauses(f"in {name_file(path)}", f"at byte {vector['offset']}", details)
@@ -249,7 +249,7 @@ def describe_vector(vector: Mapping[str, Any], place: str, path: str, details: s
 
 
 def find_child(span: Span, start: int, end: int | None = None) -> Span | None:
-    """The outermost span below this one that begins (and ends) at a byte; None when there is none."""
+    """Find the outermost span below this one that begins (and ends) at a byte; None when there is none."""
     while True:
         parts = span.iter_children()
         inside = next((part for part in parts if part.start <= start < max(part.end, part.start + 1)), None)
@@ -271,7 +271,7 @@ def explain_footer(footer: Footer, store: Store) -> BytesView:
 
 
 def find_footer(explanation: BytesView) -> Span | None:
-    """The footer among the parts of a file's explanation, or the header of an Avro file."""
+    """Find the footer among the parts of a file's explanation, or the header of an Avro file."""
     for wanted in ("footer", "header"):
         for part in explanation.iter_children():
             if part.label.lower().startswith(wanted) and not part.is_leaf:
@@ -290,7 +290,7 @@ class Caption:
 
 
 def count_bytes(size: int) -> str:
-    """A number of bytes with its noun.
+    """Count a number of bytes with its noun.
 
     >>> count_bytes(1), count_bytes(12345)
     ('1 byte', '12,345 bytes')
@@ -308,7 +308,7 @@ def join_clauses(*parts: str | None) -> str:
 
 
 def name_file(path: str | None) -> str:
-    """The last component of a path.
+    """Name the last component of a path.
 
     >>> name_file("/t/manifest/m-0")
     'm-0'
@@ -320,7 +320,7 @@ def name_file(path: str | None) -> str:
 
 
 def find_record(file: BytesView, position: int) -> BytesView | None:
-    """The record of a position as an explanation of its own; None in other files than Avro, or behind damage.
+    """Find the record of a position as an explanation of its own; None in other files than Avro, or behind damage.
 
     Of a compressed block the bytes are those of its decompressed content, and `details` say so; `base` is None then, as
     they have no place in the file.
@@ -344,7 +344,7 @@ def find_record(file: BytesView, position: int) -> BytesView | None:
 
 
 def _find_block(file: Span, position: int) -> tuple[Span, Span] | None:
-    """The block that holds a record, and its records, by the blocks' counts."""
+    """Find the block that holds a record, and its records, by the blocks' counts."""
     first = 0
     for block in file.iter_children():
         if not block.label.startswith("block "):
@@ -359,7 +359,7 @@ def _find_block(file: Span, position: int) -> tuple[Span, Span] | None:
 
 
 def find_field(record: Span, names: Sequence[str]) -> Span | None:
-    """The span of a field of a record, by the names of the path to it; None when it is not there.
+    """Find the span of a field of a record, by the names of the path to it; None when it is not there.
 
     >>> outer = Span(0, 2, "a", children=(Span(0, 1, "union branch"), Span(1, 2, "b", 7)))
     >>> find_field(Span(0, 2, "record 0", children=(outer,)), ["a", "b"])
@@ -376,7 +376,7 @@ def find_field(record: Span, names: Sequence[str]) -> Span | None:
 def find_value(
     store: Store, path: str, names: Sequence[str], stored: bytes, position: int | None = None
 ) -> int | None:
-    """The byte of a file where a value of a record begins; None when it is compressed, not in an Avro file, or gone.
+    """Find the byte of a file where a value of a record begins; None when it is compressed, not in an Avro file, or gone.
 
     `stored` are the bytes of the value, `position` its record's; without one the first record with that value is taken.
     """
@@ -406,7 +406,7 @@ def _find_value(
 
 
 def _match(data: Octets, field: Span | None, stored: bytes) -> int | None:
-    """Where a value begins, which is the end of its field (a union branch and a size go before it)."""
+    """Match where a value begins, which is the end of its field (a union branch and a size go before it)."""
     if field is None:
         return None
     start = field.end - len(stored)

@@ -27,7 +27,7 @@ Part: TypeAlias = tuple[str, str, int, int, int, ObjectInfo | None]
 
 
 def list_ends(path: str, size: int, info: ObjectInfo | None = None) -> list[Part]:
-    """The parts of a file that are read ahead of its footer; of a small one all of it.
+    """List the parts of a file that are read ahead of its footer; of a small one all of it.
 
     >>> [part[2:4] for part in list_ends("/t/a", 100)], [part[2:4] for part in list_ends("/t/a", 100_000)]
     ([(0, 100)], [(0, 256), (34464, 65536)])
@@ -69,7 +69,7 @@ class FileEnds:
                 self._kept[path] = _Ends(size, info)
 
     def confirm(self, info: ObjectInfo) -> None:
-        """What the store says of a file that was asked for its size."""
+        """Confirm what the store says of a file that was asked for its size."""
         with self._lock:
             known = self._kept.get(info.path)
             if known is not None:
@@ -93,18 +93,18 @@ class FileEnds:
                 self._drop(next(iter(self._kept)))
 
     def has(self, part: Part) -> bool:
-        """Whether this part is known."""
+        """Check whether this part is known."""
         _, path, start, length, _, _ = part
         return self.find_range(path, start, length) is not None
 
     def find_info(self, path: str) -> ObjectInfo | None:
-        """What a listing or the store said of a file with known parts."""
+        """Find what a listing or the store said of a file with known parts."""
         with self._lock:
             known = self._kept.get(path)
             return None if known is None or not known.parts else known.info
 
     def find_whole(self, path: str) -> bytes | None:
-        """All bytes of a file, where it is so small that its ends are all of it."""
+        """Find all bytes of a file, where it is so small that its ends are all of it."""
         with self._lock:
             known = self._kept.get(path)
             whole = None if known is None or known.info is None else known.parts.get(0)
@@ -131,7 +131,7 @@ class FileEnds:
 
 
 def divide_listing(path: str, found: Sequence[ObjectInfo], *, is_whole: bool) -> dict[str, list[ObjectInfo]]:
-    """What the listing of each directory below `path` gives, by the files below it, which are in order.
+    """Divide what the listing of each directory below `path` gives, by the files below it, which are in order.
 
     Where these are not all, the directories that the last one is in are left out.
 
@@ -342,7 +342,7 @@ class AheadStore:
         return data
 
     def _is_known(self, question: Question) -> bool:
-        """Whether an answer is kept, or a listing of this moment says that nothing is there."""
+        """Check whether an answer is kept, or a listing of this moment says that nothing is there."""
         with self._lock:
             if question in self._fetched or (self._moment is not None and question in self._moment):
                 return True
@@ -356,7 +356,7 @@ class AheadStore:
         return listed is not None and not _is_listed(listed, question[1])
 
     def find_document(self, path: str) -> bytes | None:
-        """A whole document that is kept."""
+        """Find a whole document that is kept."""
         with self._lock:
             kept = self._documents.get(path)
             if kept is not None:
@@ -421,7 +421,7 @@ class AheadStore:
 
 
 def _is_listed(answer: Callable[[], Any], path: str) -> bool:
-    """Whether a listing has a path; one that was refused says nothing."""
+    """Check whether a listing has a path; one that was refused says nothing."""
     try:
         return any(child.path == path for child in answer())
     except Missing:
@@ -447,7 +447,7 @@ Place = Callable[[T], tuple[str, int | None] | None]
 
 
 def fetch_along(store: Store, things: Iterable[T], place: Place[T], limit: int = PIECE_BYTES) -> Iterator[T]:
-    """The things in order; before the first of a piece comes, the documents of the whole piece are read together.
+    """Fetch the things in order; before the first of a piece comes, the documents of the whole piece are read together.
 
     Where a store answers without a network nothing is asked ahead.
 

@@ -52,7 +52,7 @@ class Border:
             self._report(folder)
 
     def is_new(self, folder: str) -> bool:
-        """Whether a folder was not reported yet, and still may be; from now on it is."""
+        """Check whether a folder was not reported yet, and still may be; from now on it is."""
         if folder in self._reported or len(self._reported) >= _MOST_FOLDERS:
             return False
         self._reported.add(folder)
@@ -62,7 +62,7 @@ class Border:
         return (path.strip("/") + "/").startswith(self._inside) or self._inside == "/"
 
     def _find_outside(self, path: str) -> str | None:
-        """The folder of a path, behind its links; None where that is inside."""
+        """Find the folder of a path, behind its links; None where that is inside."""
         folder = path.rpartition("/")[0] or "/"
         if not self._has_links:
             return None if self._holds(path) else folder
@@ -164,7 +164,7 @@ class EnclosedStore:
         raise AccessDenied(message, path=path)
 
     def _hide(self, child: ObjectInfo, real: str) -> ObjectInfo:
-        """A link; of one that leads out nothing but its name."""
+        """Hide a link; of one that leads out nothing but its name."""
         try:
             self._reach(real)
         except AccessDenied:
@@ -185,7 +185,7 @@ def _list_links(folder: str) -> set[str]:
 
 
 def _read_address(path: str, scheme: str) -> str | None:
-    """A path as whoever keeps the file may understand it; None where that cannot be said."""
+    """Read a path as whoever keeps the file may understand it; None where that cannot be said."""
     is_web = scheme in ("http", "https")
     for _ in range(_MOST_ENCODINGS if is_web else 0):
         decoded = unquote(path)

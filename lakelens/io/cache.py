@@ -61,7 +61,7 @@ class CacheFolder:
         self._size: int | None = None
 
     def get(self, name: str) -> bytes | None:
-        """What was put under a name; None where nothing is, or nothing that can be trusted."""
+        """Say what was put under a name; None where nothing is, or nothing that can be trusted."""
         place = self._find(name)
         try:
             held = _read_own(place, self._largest) if self._is_own() else b""
@@ -105,14 +105,14 @@ class CacheFolder:
             self._size = None
 
     def measure(self) -> int:
-        """The bytes of all entries."""
+        """Measure the bytes of all entries."""
         return sum(size for _, size, _ in self._list())
 
     def _find(self, name: str) -> Path:
         return self.path / f"{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()}{_ENDING}"
 
     def _is_own(self) -> bool:
-        """Whether it is a directory of this user, no link to one, and nobody else may write there."""
+        """Check whether it is a directory of this user, no link to one, and nobody else may write there."""
         try:
             status = self.path.lstat()
         except OSError:
@@ -136,7 +136,7 @@ class CacheFolder:
                     self._size -= size
 
     def _list(self) -> list[tuple[float, int, Path]]:
-        """When each entry was used last, its size and its place; also what a process left that was stopped."""
+        """List when each entry was used last, its size and its place; also what a process left that was stopped."""
         found = []
         with suppress(OSError), os.scandir(self.path) as children:
             for child in children:
@@ -148,7 +148,7 @@ class CacheFolder:
 
 
 def _read_own(place: Path, most: int) -> bytes:
-    """A regular file of this user that nobody else may write, of at most that many bytes; nothing of any other."""
+    """Read a regular file of this user that nobody else may write, of at most that many bytes; nothing of any other."""
     with os.fdopen(os.open(place, _READ), "rb") as file:
         status = os.fstat(file.fileno())
         is_own = stat.S_ISREG(status.st_mode) and _belongs(status) and status.st_size <= most
@@ -156,7 +156,7 @@ def _read_own(place: Path, most: int) -> bytes:
 
 
 def _belongs(status: os.stat_result) -> bool:
-    """Whether something is this user's, and no group and nobody else may write it."""
+    """Check whether something is this user's, and no group and nobody else may write it."""
     return os.name != "posix" or (status.st_uid == os.geteuid() and not status.st_mode & _OTHERS_MAY_WRITE)
 
 
@@ -164,7 +164,7 @@ _folders: dict[tuple[str, int], CacheFolder] = {}
 
 
 def open_folder(path: str | os.PathLike[str], most: int) -> CacheFolder:
-    """The directory of that path, the same for all tables of this process."""
+    """Open the directory of that path, the same for all tables of this process."""
     key = os.path.abspath(Path(path).expanduser()), most  # noqa: PTH100
     return _folders.setdefault(key, CacheFolder(key[0], most))
 
@@ -213,11 +213,11 @@ class CacheStore:
                 self.expect([(path, size)])
 
     def is_expected(self, path: str) -> bool:
-        """Whether a file would be kept, had its size been known."""
+        """Check whether a file would be kept, had its size been known."""
         return path not in self._known and self.rule(path) is not None
 
     def knows(self, path: str) -> bool:
-        """Whether a listing or a document has said the size of a file."""
+        """Check whether a listing or a document has said the size of a file."""
         return path in self._known
 
     def info(self, path: str) -> ObjectInfo:
@@ -287,7 +287,7 @@ class CacheStore:
 
 
 def find_identity(store: object) -> str | None:
-    """Which storage is behind a store and those that wrap it; None where that is not known."""
+    """Find which storage is behind a store and those that wrap it; None where that is not known."""
     while store is not None:
         identity = getattr(store, "identity", None)
         if isinstance(identity, str):

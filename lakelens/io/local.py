@@ -75,7 +75,7 @@ _DIRECT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(o
 
 
 def _open_regular(path: str) -> BinaryIO:
-    """A regular file; whatever else may be read without end, or not at all, is refused."""
+    """Open a regular file; whatever else may be read without end, or not at all, is refused."""
     descriptor = os.open(
         path, os.O_RDONLY | _DIRECT
     )  # a pipe is opened without waiting for somebody to write into it
@@ -101,7 +101,7 @@ def _describe(path: str, status: os.stat_result) -> ObjectInfo:
 
 
 def _describe_entry(entry: os.DirEntry[str]) -> ObjectInfo | None:
-    """What a directory says of one of its entries; None where a writer has removed it since."""
+    """Describe what a directory says of one of its entries; None where a writer has removed it since."""
     try:
         found = _describe(entry.path, entry.stat())
     except OSError as error:
@@ -112,7 +112,7 @@ def _describe_entry(entry: os.DirEntry[str]) -> ObjectInfo | None:
 
 
 def _resolve(path: str) -> str:
-    """Where a link to a directory leads; "" where it leads to a directory that holds it."""
+    """Resolve where a link to a directory leads; "" where it leads to a directory that holds it."""
     target, holder = os.path.realpath(path), os.path.realpath(Path(path).parent)
     return "" if f"{holder}/".startswith(f"{target.rstrip('/')}/") else target
 
@@ -150,7 +150,7 @@ def find_neighbours(path: str, most: int = 2_000) -> tuple[str, str, str, list[s
 def open_source(
     source: str | os.PathLike[str], storage_options: Mapping[str, Any] | None = None
 ) -> tuple[Store, str]:
-    """The store that holds `source`, and its absolute path there without a trailing slash.
+    """Open the store that holds `source`, and its absolute path there without a trailing slash.
 
     >>> store, path = open_source("/warehouse/t/")
     >>> store.scheme, path

@@ -129,7 +129,7 @@ class SnapshotStore:
         self._is_past = True
 
     def has_folder(self, path: str) -> bool:
-        """Whether there was a directory."""
+        """Check whether there was a directory."""
         return path in self._folders
 
     def info(self, path: str) -> ObjectInfo:
@@ -173,7 +173,7 @@ class SnapshotStore:
             raise Missing("was not there when it was looked at", path=path)
 
     def _is_known(self, path: str) -> bool:
-        """Whether the listing would hold it: below the root, and in nothing that was passed over or not listed."""
+        """Check whether the listing would hold it: below the root, and in nothing that was passed over or not listed."""
         if self.is_cut or not (path == self.root or path.startswith(self.root + "/")):
             return False
         while len(path) >= len(self.root):

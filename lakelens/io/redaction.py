@@ -66,7 +66,7 @@ def find_spellings(secrets: Collection[str]) -> frozenset[str]:
 
 
 def find_secrets(options: Mapping[str, Any] | None) -> frozenset[str]:
-    """What options of a store hold under names that speak of secrets, however deep.
+    """Find what options of a store hold under names that speak of secrets, however deep.
 
     >>> sorted(find_secrets({"key": "AKIA1", "client_kwargs": {"token": "t0ken"}, "region": "eu-west-1"}))
     ['AKIA1', 't0ken']

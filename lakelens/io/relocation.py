@@ -104,7 +104,7 @@ class Locator:
         self._roots.sort(key=lambda pair: -len(pair[1]))
 
     def locate(self, recorded: str) -> str:
-        """The path, in the store's name space, at which a recorded location is now."""
+        """Locate the path, in the store's name space, at which a recorded location is now."""
         if len(recorded) > _LONGEST:
             self._unmapped.setdefault(recorded)
             return recorded
@@ -122,7 +122,7 @@ class Locator:
         return self.in_store(path)
 
     def keep_unmapped(self, recorded: str) -> None:
-        """A recorded location whose file is not where the rules place it, but still where it was recorded."""
+        """Keep a recorded location whose file is not where the rules place it, but still where it was recorded."""
         self._unmapped.setdefault(recorded)
 
     @property
@@ -139,7 +139,7 @@ class Locator:
         return [self.place, *(path for _, path in self._roots)]
 
     def was_at_home(self, recorded: str) -> bool:
-        """Whether a location was recorded below a home, so that its file is missing where it is not below the root.
+        """Check whether a location was recorded below a home, so that its file is missing where it is not below the root.
 
         >>> locator = Locator("/now/t", ["file:/was/t"])
         >>> locator.was_at_home("file:/was/t/data/f.parquet"), locator.was_at_home("file:/import/data/f.parquet")

@@ -54,11 +54,11 @@ class Store(Protocol):
         ...
 
     def list(self, path: str) -> list[ObjectInfo]:
-        """The direct children of a directory, sorted by path."""
+        """List the direct children of a directory, sorted by path."""
         ...
 
     def read(self, path: str) -> bytes:
-        """All bytes of one object."""
+        """Read all bytes of one object."""
         ...
 
     def read_range(self, path: str, start: int, length: int) -> bytes:
@@ -114,7 +114,7 @@ class Links:
         return cls(os.path.realpath(path) if store.scheme == "file" else None)
 
     def may_enter(self, info: ObjectInfo) -> bool:
-        """Whether a directory is entered."""
+        """Check whether a directory is entered."""
         target, home = info.target, self._home
         if target is None:
             return True
@@ -139,7 +139,7 @@ class _Listings:
         self._held: dict[str, list[ObjectInfo] | LakeError] = {}
 
     def find(self, folder: str, levels: int | None) -> list[ObjectInfo]:
-        """What `Store.list` gives; `levels` is how many levels below are going to be asked for (None: all)."""
+        """Find what `Store.list` gives; `levels` is how many levels below are going to be asked for (None: all)."""
         if self._fetch is None:
             return self._store.list(folder)
         if folder not in self._held:
@@ -175,7 +175,7 @@ def walk(
     depth: int | None = None,
     refuse: Callable[[LakeError], None] | None = None,
 ) -> Iterator[ObjectInfo]:
-    """Every object below a directory, directories before what they hold, in path order.
+    """Walk every object below a directory, directories before what they hold, in path order.
 
     A directory that cannot be listed is given to `refuse` and passed over; without it, its error is raised.
 

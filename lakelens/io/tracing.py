@@ -55,7 +55,7 @@ class CountingStore:
         return self._counted(path, self._timed(lambda: self.inner.read_range(path, start, length)))
 
     def list_below(self, path: str, limit: int) -> Sequence[ObjectInfo] | None:
-        """The files below a directory, where the store lists a whole prefix; a page of 1,000 is a request."""
+        """List the files below a directory, where the store lists a whole prefix; a page of 1,000 is a request."""
         ask = getattr(self.inner, "list_below", None)
         if ask is None or not getattr(self.inner, "lists_prefixes", True):
             return None
@@ -139,7 +139,7 @@ class TracingStore:
             self._ahead.fetch([question for question in later if self._cache.knows(question[1])])
 
     def keep_by(self, rule: Rule) -> None:
-        """What of the table may be kept for the next session (`options.cache_dir`): see `lakelens.io.cache`."""
+        """Keep what of the table may be kept for the next session (`options.cache_dir`): see `lakelens.io.cache`."""
         if self._cache is not None:
             self._cache.rule = rule
 
@@ -172,7 +172,7 @@ class TracingStore:
         return is_asked and self._ahead is not None and self._ahead.fetch_below(path, most)
 
     def find_document(self, path: str) -> bytes | None:
-        """A document that was read and is kept, of a store each request to which waits for a network."""
+        """Find a document that was read and is kept, of a store each request to which waits for a network."""
         return self._ahead.find_document(path) if self._ahead is not None and self._may_ask(path) else None
 
     def run_together(self, jobs: Iterable[Callable[[], T]]) -> Iterator[Callable[[], T]]:
@@ -206,7 +206,7 @@ class TracingStore:
             self._border.refuse(path)
 
     def _may_ask(self, path: str) -> bool:
-        """Whether the border lets a path through; who asks for another one gets the error then."""
+        """Check whether the border lets a path through; who asks for another one gets the error then."""
         try:
             self._refuse(path)
         except LakeError:

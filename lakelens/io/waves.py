@@ -18,7 +18,7 @@ _AHEAD = 4  # jobs that are begun before the first result is taken, for each con
 
 
 def is_far(store: Store) -> bool:
-    """Whether each request to a store waits for a network.
+    """Check whether each request to a store waits for a network.
 
     >>> from lakelens.io.memory import MemoryStore
     >>> is_far(MemoryStore({}))
@@ -87,7 +87,7 @@ class Waves:
 
 
 def count_rounds(costs: Sequence[int], connections: int) -> int:
-    """How long jobs take, each on the first connection that is free.
+    """Count how long jobs take, each on the first connection that is free.
 
     >>> count_rounds([1, 1, 1], 2), count_rounds([1, 3, 1, 1], 2), count_rounds([], 2)
     (2, 3, 0)

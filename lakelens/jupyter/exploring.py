@@ -143,7 +143,7 @@ def explore_table(table: Table, frame: bool, height: int) -> Explored:
 
 
 def _is_plain(table: Table) -> bool:
-    """Whether a table was opened from the files of this machine, and its newest state: as everyone opens it."""
+    """Check whether a table was opened from the files of this machine, and its newest state: as everyone opens it."""
     if table.reopening is None or "://" in table.location:
         return False
     _, _, wanted = table.reopening[1]

@@ -113,7 +113,7 @@ class JupyterServer:
     has_explorer: bool
 
     def find_names(self, path: str) -> tuple[str, ...] | None:
-        """The names from its directory to a path, where its explorer shows what is there.
+        """Find the names from its directory to a path, where its explorer shows what is there.
 
         >>> server = JupyterServer("/", "/home/ada", True, True)
         >>> server.find_names("/home/ada/wh/t"), server.find_names("/home/eve/t"), server.find_names("/home/ada/.cache/t")

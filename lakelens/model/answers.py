@@ -71,7 +71,7 @@ class Answers:
         return sorted({*super().__dir__(), *list_added()})
 
     def check(self, *, data: bool = False, snapshots: Any = "all") -> Check:
-        """Whether the table is sound: every figure that its metadata records, compared with what it is about.
+        """Check whether the table is sound: every figure that its metadata records, compared with what it is about.
 
         Totals of snapshots, counts and partition ranges of manifests, sequence numbers, row ids, refs and hints; every file
         that is referred to is looked for in one listing; the footers of data files are read (of more than a thousand a
@@ -99,7 +99,7 @@ class Answers:
         return cast("Check", ask(self, "check", data=data, snapshots=snapshots))
 
     def health(self, *, snapshot: Any = None) -> Health:
-        """Whether the table is well: its figures against its own limits, and the calls that would help.
+        """Check whether the table is well: its figures against its own limits, and the calls that would help.
 
         Sizes of files against the size that writers aim at, skew of partitions and buckets, deletes and whom they reach,
         how many files a look-up of one value must open (from bounds alone), manifests, what makes the metadata large,
@@ -134,7 +134,7 @@ class Answers:
         return cast("Health", ask(self, "health", snapshot=snapshot))
 
     def explain(self, where: str, *, snapshot: Any = None, row_groups: bool = False) -> Explanation:
-        """Why a predicate reads these files, and no others.
+        """Explain why a predicate reads these files, and no others.
 
         Level by level: which manifests and files can hold a row that fits, by partition, bucket, key, bounds and counts, and
         file indexes; a file is skipped only on proof. No row is read.
@@ -172,7 +172,7 @@ class Answers:
         return cast("Explanation", ask(self, "explain", **asked))
 
     def space(self, *, before: Any = None) -> Space:
-        """Where the bytes under the table's directory are, who keeps them, and what would free them.
+        """Say where the bytes under the table's directory are, who keeps them, and what would free them.
 
         Every file of one listing is in one row: live data (by column, from the footers of its files), deletes, manifests,
         old snapshots by who keeps them last, metadata, orphans. The rows add up to the listing. Nothing is written.
@@ -214,7 +214,7 @@ class Answers:
         return procedures
 
     def dry_run(self, procedure: str, **options: Any) -> Plan:
-        """What a maintenance procedure would do, before anyone runs it. Nothing is written.
+        """Say what a maintenance procedure would do, before anyone runs it. Nothing is written.
 
         Worked out by the rules of the engine's own code, from metadata and one listing: which files go in, which come
         out, which are deleted, and which states can never be read again. Sizes of files that do not exist yet are
@@ -286,7 +286,7 @@ class Answers:
         return cast("Map", display.call("analysis.map:map_table", self, change, snapshot))
 
     def biography(self, file: str | DataFile) -> Biography:
-        """What happened to a file: who added it, carried it, deleted from it, removed it, and who still keeps it.
+        """Say what happened to a file: who added it, carried it, deleted from it, removed it, and who still keeps it.
 
         Every state that is left is looked at: of all branches, of tags, and changelogs. Each manifest is read once. Delete
         files and vectors that reach the file are read to count the rows that each took.

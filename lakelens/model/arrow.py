@@ -103,7 +103,7 @@ def to_array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
 
 
 def _convert_singly(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    """One value at a time, so that a single odd value costs only itself."""
+    """Convert one value at a time, so that a single odd value costs only itself."""
     import pyarrow as pa
 
     converted = []
@@ -130,7 +130,7 @@ def text_array(texts: Sequence[str | None]) -> pa.Array:
 
 
 def escape_text(text: str) -> str:
-    r"""A text that Arrow takes: bytes of a name that are not UTF-8, and halves of characters, as backslash escapes.
+    r"""Escape a text that Arrow takes: bytes of a name that are not UTF-8, and halves of characters, as backslash escapes.
 
     >>> escape_text("k\udcff"), escape_text("\ud800"), escape_text("é")
     ('k\\xff', '\\ud800', 'é')
@@ -142,7 +142,7 @@ def escape_text(text: str) -> str:
 
 
 def make_struct(children: Sequence[pa.Array], fields: Iterable[pa.Field], rows: int) -> pa.Array:
-    """A struct array of `rows` rows, which may have no fields at all."""
+    """Make a struct array of `rows` rows, which may have no fields at all."""
     import pyarrow as pa
 
     if not children:

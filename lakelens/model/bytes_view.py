@@ -289,7 +289,7 @@ class BytesView(Bound, Span, Interactive):
 
 
 def is_field(span: Span) -> bool:
-    """Whether a span is one field: a leaf, or a value made of a few leaves.
+    """Check whether a span is one field: a leaf, or a value made of a few leaves.
 
     >>> is_field(Span(0, 3, "name", "ab", children=(Span(0, 1, "length"), Span(1, 3, "text"))))
     True
@@ -317,7 +317,7 @@ def is_field(span: Span) -> bool:
 
 
 def find_main(parts: Sequence[Span]) -> Span | None:
-    """The only part that is more than padding; None when there are several or none."""
+    """Find the only part that is more than padding; None when there are several or none."""
     main = [part for part in parts if part.role not in ("padding", "unused")]
     return main[0] if len(main) == 1 else None
 

@@ -185,7 +185,7 @@ class Chart(Named):
     subject: str = ""
 
     def walk(self) -> Iterator[Box]:
-        """Every box."""
+        """Walk every box."""
         for tier in self.tiers:
             yield from tier.boxes
         if self.bucket is not None:
@@ -213,7 +213,7 @@ def pluralise(noun: str, number: int) -> str:
 
 
 def count_noun(number: int, noun: str) -> str:
-    """A number with its noun.
+    """Count a number with its noun.
 
     >>> count_noun(1, "row"), count_noun(12000, "row")
     ('1 row', '12,000 rows')
@@ -231,7 +231,7 @@ def last_name(path: str) -> str:
 
 
 def choose_boxes(groups: Sequence[Sequence[object]], most: int = 4) -> list[tuple[int, int, int]]:
-    """Which things of some groups have a box of their own: (group, first, end), in order, at most `most` boxes.
+    """Choose which things of some groups have a box of their own: (group, first, end), in order, at most `most` boxes.
 
     Each group has a box; what is left of `most` shows the first ones of a group alone, the others as one stack.
 
@@ -282,7 +282,7 @@ class Since(Named):
         return _TOUCHED.get(self.touched.get(path, ""), "kept")
 
     def compare(self) -> FileComparison | None:
-        """The files compared with those before; None where there is nothing to compare, or damage forbids it."""
+        """Give the files compared with those before; None where there is nothing to compare, or damage forbids it."""
         if self.before is None or self.after is None:
             return None
         try:
@@ -309,7 +309,7 @@ def draw_plain_chart(table: Table, since: Since) -> Chart:
 
 
 def find_live_rows(snapshot: Snapshot) -> LiveRows:
-    """The live rows as the cards have them; of a table of few files counted where its figures do not say."""
+    """Find the live rows as the cards have them; of a table of few files counted where its figures do not say."""
     known = snapshot.known_live_rows
     if known.count is not None:
         return known
@@ -464,7 +464,7 @@ def _list_parts(span: Span, data: bytes) -> Iterator[RowPart]:
 
 
 def _flatten(section: Span) -> Iterator[Span]:
-    """The lines of a section: those of a field, and what belongs to none; groups of many are opened."""
+    """Flatten the lines of a section: those of a field, and what belongs to none; groups of many are opened."""
     if section.is_leaf:
         yield section
     for child in section.iter_children():
@@ -475,7 +475,7 @@ def _flatten(section: Span) -> Iterator[Span]:
 
 
 def _list_header(section: Span, data: bytes, origin: int) -> Iterator[RowBox]:
-    """The row kind, and all null bits as one box."""
+    """List the row kind, and all null bits as one box."""
     kind, *bits = section.iter_children()
     yield _make_box(kind, data, origin)
     if bits:
@@ -505,7 +505,7 @@ def _make_box(span: Span, data: bytes, origin: int) -> RowBox:
 
 
 def _cut(pieces: Iterable[BytePiece]) -> tuple[tuple[BytePiece, ...], int]:
-    """The first pieces, as far as a box shows bytes, and how many bytes more there are."""
+    """Cut the first pieces, as far as a box shows bytes, and how many bytes more there are."""
     shown: list[BytePiece] = []
     room, left = MOST_BYTES, 0
     for piece in pieces:

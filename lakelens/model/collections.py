@@ -134,7 +134,7 @@ class NamedItems(Items[T_co]):
     _noun: ClassVar[str] = "item"
 
     def _list_names(self, item: Any) -> tuple[str, ...]:
-        """What an item is called; the first is its name."""
+        """List what an item is called; the first is its name."""
         raise NotImplementedError
 
     @overload
@@ -150,7 +150,7 @@ class NamedItems(Items[T_co]):
         return found
 
     def _list_known(self) -> list[str]:
-        """The names of which the nearest ones are said where one is missing."""
+        """List the names of which the nearest ones are said where one is missing."""
         return self.keys()
 
     def _ipython_key_completions_(self) -> list[str]:
@@ -160,7 +160,7 @@ class NamedItems(Items[T_co]):
         return self.get(key) is not None if isinstance(key, str) else super().__contains__(key)
 
     def get(self, name: str) -> T_co | None:
-        """The item of a name, or None."""
+        """Give the item of a name, or None."""
         return next((item for item in self if name in self._list_names(item)), None)
 
     def keys(self) -> list[str]:
@@ -375,7 +375,7 @@ def know_none(*_: object) -> None:
 
 
 def read_cell(cell: Any) -> Any:
-    """A value as Python has it: a map as a dictionary, a time after the year 9999 as text.
+    """Read a value as Python has it: a map as a dictionary, a time after the year 9999 as text.
 
     A struct that Python cannot have as a dictionary, two of its fields having one name, is a list of names and values.
     """

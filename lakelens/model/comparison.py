@@ -52,7 +52,7 @@ class FileCounts(Named):
 
 
 def sum_known(*amounts: int | None) -> int | None:
-    """The sum of amounts; None where one of them is not known.
+    """Give the sum of amounts; None where one of them is not known.
 
     >>> sum_known(1, 2), sum_known(1, None)
     (3, None)
@@ -62,7 +62,7 @@ def sum_known(*amounts: int | None) -> int | None:
 
 
 def _subtract(one: int | None, other: int | None) -> int | None:
-    """A difference of counts; None where the figures contradict each other."""
+    """Subtract a difference of counts; None where the figures contradict each other."""
     left = None if one is None or other is None else one - other
     return None if left is None or left < 0 else left
 
@@ -81,7 +81,7 @@ def count_by_content(files: FileSet | Iterable[DataFile]) -> dict[str, FileCount
 
 
 def _count_rows(rows: FileRows) -> dict[str, FileCounts]:
-    """The same of a table of columns. Its sums are decimals, which damaged counts cannot overflow."""
+    """Count the same of a table of columns. Its sums are decimals, which damaged counts cannot overflow."""
     import pyarrow as pa
 
     rows.load(_COUNTED)
@@ -115,7 +115,7 @@ class FileComparison(ABC):
         return self.find_changes()
 
     def describe_columns(self) -> FileColumns:
-        """The columns of the files that changed, where they are shown as Arrow."""
+        """Describe the columns of the files that changed, where they are shown as Arrow."""
         return self._after.columns
 
     @cached_property
@@ -151,7 +151,7 @@ class WholeComparison(FileComparison):
         self._identify = identify
 
     def find_changes(self) -> tuple[FileSet, FileSet]:
-        """The differences of the two sets."""
+        """Find the differences of the two sets."""
         before, after, identify = self._before, self._after, self._identify
         if identify is None:
             return after - before, before - after

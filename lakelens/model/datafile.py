@@ -221,7 +221,7 @@ class DataFile(Explainable, Displayable):
         return kept
 
     def list_encoded(self) -> Sequence[Encoded]:
-        """The values that its record keeps as bytes, in the order of the record; nothing is decoded yet."""
+        """List the values that its record keeps as bytes, in the order of the record; nothing is decoded yet."""
         return tuple(self._answers.encoded(self))
 
     @cached_property
@@ -233,7 +233,7 @@ class DataFile(Explainable, Displayable):
         return self._answers.row_groups(self)
 
     def find_index_proof(self, term: Term) -> str | None:
-        """The type of an index over the file's columns that proves that no row fits a comparison; None without proof.
+        """Find the type of an index over the file's columns that proves that no row fits a comparison; None without proof.
 
         Reads the index. Damage is a finding, and no proof.
         """
@@ -309,7 +309,7 @@ class DataFile(Explainable, Displayable):
         return self.live_rows.count
 
     def _find_deleted(self) -> Positions | None:
-        """The rows that a preview marks as deleted; None where they are not known cheaply."""
+        """Find the rows that a preview marks as deleted; None where they are not known cheaply."""
         from lakelens.model.deletes import find_cheap_positions
 
         return find_cheap_positions(self)
@@ -353,7 +353,7 @@ class IndexFile(Explainable, Displayable):
     _contents: Source | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def read_contents(self) -> Any:
-        """What the file holds, decoded by those who know its type. Raises `LakeError`."""
+        """Read what the file holds, decoded by those who know its type. Raises `LakeError`."""
         if self._contents is None:
             raise LakeError("an index file that belongs to no open table cannot be read", path=self.path)
         return self._contents(self)

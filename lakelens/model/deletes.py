@@ -213,7 +213,7 @@ def unite_positions(
     record_count: int | None,
     note_beyond: Callable[[DeleteMatch, int], None] | None = None,
 ) -> Positions:
-    """The rows that any of the matches deletes; those past the end of a file of `record_count` rows are left out.
+    """Unite the rows that any of the matches deletes; those past the end of a file of `record_count` rows are left out.
 
     `note_beyond` is called with each match that has such rows. Raises `LakeError` when a match cannot be read.
 
@@ -241,7 +241,7 @@ def unite_positions(
 
 
 def find_cheap_positions(file: DataFile) -> Positions | None:
-    """The deleted rows of a data file where they were read before, or are a vector or positions of no great number.
+    """Find the deleted rows of a data file where they were read before, or are a vector or positions of no great number.
 
     None where a delete by value would have the file itself read. Raises `LakeError` when a delete cannot be read.
     """
@@ -260,7 +260,7 @@ def count_live_rows_of(snapshot: Snapshot, read: bool) -> LiveRows:
 
 
 def count_without_summary(figures: Figures) -> LiveRows:
-    """The live rows by figures that manifests add up to, of a snapshot whose summary says others."""
+    """Count the live rows by figures that manifests add up to, of a snapshot whose summary says others."""
     rows, why = figures.rows, "the summary differs from the manifests"
     if rows is None or figures.delete_files:
         return LiveRows(None, why, rows, None if rows is None else 0, rows)
@@ -268,7 +268,7 @@ def count_without_summary(figures: Figures) -> LiveRows:
 
 
 def needs_reading(matches: Sequence[DeleteMatch]) -> bool:
-    """Whether files must be read to count what these delete: not for a single vector with its cardinality."""
+    """Check whether files must be read to count what these delete: not for a single vector with its cardinality."""
     return len(matches) > 1 or any(
         match.kind != "deletion_vector" or match.cardinality is None for match in matches
     )
@@ -298,7 +298,7 @@ def count_live_rows(
 
 
 def count_recorded(rows: Iterable[int | None]) -> LiveRows:
-    """The rows of data files of which nothing is deleted, by what is recorded of each.
+    """Count the rows of data files of which nothing is deleted, by what is recorded of each.
 
     >>> count_recorded([2, 3]), count_recorded([2, None])
     (<LiveRows 5 of 5>, <LiveRows unknown of None>)
@@ -377,7 +377,7 @@ class _Tally:
             return None
 
     def conclude(self) -> LiveRows:
-        """What the files add up to."""
+        """Say what the files add up to."""
         rows = self._recorded
         if rows is None:
             return LiveRows(None, "a data file does not record its rows", None, None, None)

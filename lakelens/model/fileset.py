@@ -119,7 +119,7 @@ class FileSet(Bound, ArrowFiles, Interactive):
         return "_files" in self.__dict__ or self.__dict__.get("rows") is not None
 
     def read(self) -> FileSet:
-        """The same set after its files were read: what is odd about them is a finding then."""
+        """Read the same set after its files were read: what is odd about them is a finding then."""
         _ = self.rows if self.rows is not None else self._files
         return self
 
@@ -284,7 +284,7 @@ class FileSet(Bound, ArrowFiles, Interactive):
         return self._choose_some(choose_numbers(self, predicate, equal))
 
     def sort_by(self, name: str, *, descending: bool = False) -> FileSet:
-        """The files by the values of a column of `to_arrow`, least first; those without a value last.
+        """Sort the files by the values of a column of `to_arrow`, least first; those without a value last.
 
         Parameters
         ----------
@@ -338,7 +338,7 @@ class FileSet(Bound, ArrowFiles, Interactive):
         )
 
     def choose(self, keeps: Callable[..., bool], *names: str) -> FileSet:
-        """The files for whose values of some columns, as `pick` gives them, a function holds."""
+        """Choose the files for whose values of some columns, as `pick` gives them, a function holds."""
         return self._choose_some(
             lambda: [number for number, values in enumerate(self.pick(*names)) if keeps(*values)]
         )
@@ -350,7 +350,7 @@ class FileSet(Bound, ArrowFiles, Interactive):
         return FileSet(load or (lambda: ()), lambda: self.columns, choose=choose)
 
     def iterate_batches(self, request: ScanRequest) -> Iterator[FileBatch]:
-        """The files by column, in batches, in the order of a set that nothing was chosen from; nothing is kept."""
+        """Iterate the files by column, in batches, in the order of a set that nothing was chosen from; nothing is kept."""
         if self.rows is not None:
             return self.rows.read(request)
         from lakelens.model.scan.files_to_arrow import batch_files
@@ -358,11 +358,11 @@ class FileSet(Bound, ArrowFiles, Interactive):
         return iter((batch_files(list(self), self.columns, request),))
 
     def take(self, numbers: Sequence[int]) -> FileSet:
-        """The files of some numbers, in this order."""
+        """Take the files of some numbers, in this order."""
         return self._choose_some(lambda: numbers)
 
     def _choose_some(self, choose: Callable[[], Sequence[int]]) -> FileSet:
-        """The files of some numbers, which are chosen when they are first looked at."""
+        """Choose the files of some numbers, which are chosen when they are first looked at."""
 
         def take() -> FileRows | None:
             if self.rows is None:
@@ -383,7 +383,7 @@ class FileSet(Bound, ArrowFiles, Interactive):
         as_rows: Callable[[FileRows, FileRows], FileRows],
         one_by_one: Callable[[dict[Hashable, DataFile], dict[Hashable, DataFile]], Iterable[DataFile]],
     ) -> FileSet:
-        """A set of these and the others: of rows where one of the two is, else of files."""
+        """Combine a set of these and the others: of rows where one of the two is, else of files."""
 
         def choose() -> FileRows | None:
             mine, theirs = self.rows, other.rows

@@ -96,7 +96,7 @@ class Procedure:
     also_called: tuple[str, ...] = ()
 
     def read_options(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The values that were given, each as its kind has it; `-` in a name counts as `_`, and None as not given.
+        """Read the values that were given, each as its kind has it; `-` in a name counts as `_`, and None as not given.
 
         Raises `LakeError` for an option that there is not, for one that is missing, and for a value that does not fit.
         """
@@ -149,7 +149,7 @@ def _read_boolean(value: Any) -> bool:
 
 
 def read_time(value: Any) -> datetime:
-    """A time in UTC: of ISO text, a datetime or a date; without a zone it is UTC. Raises ValueError or TypeError.
+    """Read a time in UTC: of ISO text, a datetime or a date; without a zone it is UTC. Raises ValueError or TypeError.
 
     >>> read_time("2024-03-01T12:00:00+02:00").hour
     10
@@ -184,7 +184,7 @@ def read_bytes(value: Any) -> int:
 
 
 def read_duration(value: Any) -> timedelta:
-    """A length of time: a timedelta, or text with a unit. Raises ValueError or TypeError.
+    """Read a length of time: a timedelta, or text with a unit. Raises ValueError or TypeError.
 
     >>> read_duration("3 d"), read_duration("90 min")
     (datetime.timedelta(days=3), datetime.timedelta(seconds=5400))

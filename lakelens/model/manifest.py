@@ -157,7 +157,7 @@ class Manifest(Explainable, Displayable):
         return Entries(raise_error(self._read_entries), partial(self.answers.columns, self))
 
     def count_entries(self) -> int | None:
-        """How many entries there are, as the line of the list counts them; None where it does not."""
+        """Count how many entries there are, as the line of the list counts them; None where it does not."""
         counts = (self.added_files_count, self.existing_files_count, self.deleted_files_count)
         known = [count for count in counts if isinstance(count, int)]
         return sum(known) if known else None
@@ -175,7 +175,7 @@ class Manifest(Explainable, Displayable):
         return self._read_entries[0][position] if self.is_read else self.answers.entry(self, position)
 
     def walk(self) -> tuple[Sequence[Entry], LakeError | None]:
-        """The entries that can be read, and what stopped the reading (None: nothing did)."""
+        """Walk the entries that can be read, and what stopped the reading (None: nothing did)."""
         return self._read_entries
 
     def __repr__(self) -> str:
@@ -226,7 +226,7 @@ class ManifestList(Explainable, Displayable):
         return Manifests(raise_error(self._read_manifests))
 
     def walk(self) -> tuple[Sequence[Any], LakeError | None]:
-        """The manifests that can be read of, and what stopped the reading (None: nothing did)."""
+        """Walk the manifests that can be read of, and what stopped the reading (None: nothing did)."""
         return self._read_manifests
 
     def __repr__(self) -> str:

@@ -31,7 +31,7 @@ _MOST_LISTED = 8
 
 
 def find_revision(table: Table, text: str) -> Snapshot | None:
-    """The snapshot that a text counts to, or whose id begins with it; None where it does neither.
+    """Find the snapshot that a text counts to, or whose id begins with it; None where it does neither.
 
     Raises `Ambiguous` where several ids begin so, `Missing` where there is no commit as far back.
     """
@@ -45,7 +45,7 @@ def find_revision(table: Table, text: str) -> Snapshot | None:
 
 
 def find_parent(table: Table, snapshot: Snapshot) -> Snapshot | None:
-    """The snapshot that one was committed on; None for a first one. Raises `Missing` where it is not kept."""
+    """Find the snapshot that one was committed on; None for a first one. Raises `Missing` where it is not kept."""
     if not table.traits.has_snapshots:
         kept = f"a {table.traits.title} table keeps no snapshots: nothing is known from before the listing"
         raise Missing(kept, path=table.location, hint="its history, which shows when its files were written")
@@ -75,7 +75,7 @@ def _walk_back(table: Table, start: Snapshot, steps: int, text: str) -> Snapshot
 
 
 def _find_begun(table: Table, digits: str) -> Snapshot | None:
-    """The snapshot whose id alone begins with these digits."""
+    """Find the snapshot whose id alone begins with these digits."""
     alike = [s for s in table.snapshots if s.id is not None and str(s.id).startswith(digits)]
     if len(alike) > 1:
         listed = " or ".join(str(s.id) for s in alike[-_MOST_LISTED:])

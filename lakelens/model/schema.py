@@ -190,7 +190,7 @@ class Schema(Explainable, Displayable):
         raise UnknownName(f"no field {key!r}", hint=list_nearest(str(key), (name for name, _ in self.walk())))
 
     def walk(self) -> Iterator[tuple[str, Field]]:
-        """Every field at every depth with its full dotted name, parents first."""
+        """Walk every field at every depth with its full dotted name, parents first."""
 
         def descend(fields: Sequence[Field], prefix: str) -> Iterator[tuple[str, Field]]:
             for found in fields:

@@ -76,7 +76,7 @@ class Refs(NamedItems[Ref]):
         return (item.name,)
 
     def get(self, name: str) -> Ref | None:
-        """The ref of a name, or None."""
+        """Give the ref of a name, or None."""
         if not hasattr(self, "_named"):  # there may be a hundred thousand, each asked for
             self._named = {ref.name: ref for ref in (*self.tags[::-1], *self.branches[::-1])}
         return self._named.get(name)
@@ -235,22 +235,22 @@ class Snapshot(FoundAgain, Explainable, Displayable):
         return self.answers.files(self)
 
     def list_files(self, manifests: Sequence[Any]) -> FileSet:
-        """The live files of some of its manifests, where a format knows them without the others; else all of them."""
+        """List the live files of some of its manifests, where a format knows them without the others; else all of them."""
         return self.answers.list_files(self, manifests)
 
     def scan_files(self) -> FileScan | None:
-        """A plan to read `files` by column, made from the manifest lists alone; None where the format has none.
+        """Scan a plan to read `files` by column, made from the manifest lists alone; None where the format has none.
 
         It can be pickled: threads and Spark's executors read it manifest by manifest.
         """
         return self.answers.scan_files(self)
 
     def scan_entries(self) -> FileScan | None:
-        """A plan to read every entry of every manifest, deleted ones included; None where the format has none."""
+        """Scan a plan to read every entry of every manifest, deleted ones included; None where the format has none."""
         return self.answers.scan_entries(self)
 
     def compare_files(self, before: Snapshot) -> FileComparison:
-        """The files compared with those of an older state, of this table or of a copy of it. Nothing is read yet.
+        """Give the files compared with those of an older state, of this table or of a copy of it. Nothing is read yet.
 
         A format reads only what changed, where its metadata makes that certain.
         """
@@ -271,7 +271,7 @@ class Snapshot(FoundAgain, Explainable, Displayable):
         return self._table.location
 
     def is_same(self, other: Snapshot) -> bool:
-        """Whether the other is the same snapshot, perhaps under another name (a tag, a branch)."""
+        """Check whether the other is the same snapshot, perhaps under another name (a tag, a branch)."""
         if self is other:
             return True
         return self.id is not None and (self.id, self._distinct) == (other.id, other._distinct)
@@ -282,12 +282,12 @@ class Snapshot(FoundAgain, Explainable, Displayable):
         return None if self.parent_id is None else self._table.find_by_id(self.parent_id)
 
     def is_kept(self) -> bool:
-        """Whether its table has it under its id; a tag may keep one whose number another commit has by now."""
+        """Check whether its table has it under its id; a tag may keep one whose number another commit has by now."""
         known = None if self.id is None else self._table.find_by_id(self.id)
         return known is not None and known.is_same(self)
 
     def walk_ancestors(self) -> Iterator[Snapshot]:
-        """The snapshots it was made from, the nearest first, as far as they are still there.
+        """Walk the snapshots it was made from, the nearest first, as far as they are still there.
 
         Where each is a document of its own a format bounds how many are read. Of a tag's commit that the branch no longer
         has there are none: another commit may have its number.
@@ -300,7 +300,7 @@ class Snapshot(FoundAgain, Explainable, Displayable):
             ancestor = ancestor.parent
 
     def count_from(self, before: Snapshot) -> int | None:
-        """How many commits lead here from another snapshot, negative the other way round; None where it is not known.
+        """Count how many commits lead here from another snapshot, negative the other way round; None where it is not known.
 
         Known where each branch numbers its commits without a gap, and both are of this branch.
         """
@@ -353,7 +353,7 @@ class Snapshot(FoundAgain, Explainable, Displayable):
         return self._correct_live_rows() if record is None else record(self)
 
     def _correct_live_rows(self) -> LiveRows:
-        """What its document states; where what was read adds up to others, these."""
+        """Correct what its document states; where what was read adds up to others, these."""
         known = self.known_figures
         return self.stated_live_rows if known == self.figures else count_without_summary(known)
 

@@ -94,7 +94,7 @@ class Bounds(Mapping[str, ColumnBounds], Tabular, Displayable):
         return name in self._columns
 
     def get(self, name: str, default: Any = None) -> Any:
-        """The bounds of a column, or a default."""
+        """Give the bounds of a column, or a default."""
         return self._columns.get(name, default)
 
     def _ipython_key_completions_(self) -> list[str]:
@@ -220,7 +220,7 @@ class KeyRow(Tabular, Displayable):
     columns: Sequence[Any]
 
     def list_slots(self) -> Sequence[bytes]:
-        """The bytes that each field has in the row's fixed part; none where the row has no bytes."""
+        """List the bytes that each field has in the row's fixed part; none where the row has no bytes."""
         return ()
 
     def list_rows(self) -> Iterator[tuple[str, str | None, Any, bytes | None]]:
@@ -307,7 +307,7 @@ Condition = Term | Constant | Group
 
 
 def list_terms(condition: Condition) -> Iterator[Term]:
-    """The comparisons of a predicate, from left to right.
+    """List the comparisons of a predicate, from left to right.
 
     >>> number = DataType("int", "int32")
     >>> one, two = Term("a = 1", "a", number, "=", (1,)), Term("b > 2", "b", number, ">", (2,))
@@ -357,7 +357,7 @@ def divide(
     path: str,
     rest: str = "padding",
 ) -> FileDivision:
-    """The division of a file of a size; what neither a column nor a part takes is the `rest`.
+    """Divide the division of a file of a size; what neither a column nor a part takes is the `rest`.
 
     Raises `Corrupt` for parts that are longer than the file.
     """

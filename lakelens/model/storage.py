@@ -91,7 +91,7 @@ class Storage(Protocol):
     """Where a table's data files are stored, and what they say of themselves."""
 
     def read_footer(self, path: str, file_format: str) -> Footer:
-        """The facts that a data file records about itself. Raises `LakeError`."""
+        """Read the facts that a data file records about itself. Raises `LakeError`."""
         ...
 
     def follow(
@@ -111,7 +111,7 @@ class Storage(Protocol):
         ...
 
     def read_document(self, path: str) -> Any:
-        """What a JSON document in the table's directory holds, also a compressed one; of another text its text.
+        """Read what a JSON document in the table's directory holds, also a compressed one; of another text its text.
 
         Raises `Missing` as `explain_file` does, and `Corrupt` for what is no document.
         """
@@ -120,11 +120,11 @@ class Storage(Protocol):
     def read_columns(
         self, path: str, file_format: str, columns: Sequence[str] | None = None
     ) -> Iterator[pa.Table]:
-        """All rows of a data file, of some columns, in pieces of bounded size. Raises `LakeError`."""
+        """Read all rows of a data file, of some columns, in pieces of bounded size. Raises `LakeError`."""
         ...
 
     def divide(self, path: str, file_format: str, size: int) -> FileDivision | None:
-        """The bytes of a data file of a size by column; None for a format that has no footer. Raises `LakeError`."""
+        """Divide the bytes of a data file of a size by column; None for a format that has no footer. Raises `LakeError`."""
         ...
 
 

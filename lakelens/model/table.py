@@ -52,15 +52,15 @@ class Access(Protocol):
     findings: Findings
 
     def count_reads(self) -> Reads:
-        """What was read so far."""
+        """Count what was read so far."""
         ...
 
     def describe_relocation(self, recorded_location: str | None) -> Relocation:
-        """How recorded locations were mapped so far."""
+        """Describe how recorded locations were mapped so far."""
         ...
 
     def open_storage(self) -> Storage:
-        """What the table's data files say of themselves."""
+        """Open what the table's data files say of themselves."""
         ...
 
 
@@ -237,7 +237,7 @@ class Table(Reopened, Answers, Explainable, Displayable):
         return Schemas(self._told.schemas())
 
     def _find_schema(self, number: int) -> Schema | None:
-        """The schema of an id; None where it is not known. Of a format with a file for each no other is read."""
+        """Find the schema of an id; None where it is not known. Of a format with a file for each no other is read."""
         if self._told.find_schema is not None:
             return self._told.find_schema(number)
         return next((schema for schema in self.schemas if schema.id == number), None)
@@ -278,11 +278,11 @@ class Table(Reopened, Answers, Explainable, Displayable):
         return len(self.snapshots) if self._told.count is None else self._told.count()
 
     def has_snapshot(self, number: int) -> bool:
-        """Whether there is a snapshot of this id. No snapshot is read only to know it."""
+        """Check whether there is a snapshot of this id. No snapshot is read only to know it."""
         return self.find_by_id(number) is not None if self._told.has is None else self._told.has(number)
 
     def find_by_id(self, number: int, /) -> Snapshot | None:
-        """The snapshot of an id; None when there is none, or when it cannot be read."""
+        """Find the snapshot of an id; None when there is none, or when it cannot be read."""
         if self._told.find is not None:
             return self._told.find(number)
         return next((snapshot for snapshot in self.snapshots if snapshot.id == number), None)
@@ -344,7 +344,7 @@ class Table(Reopened, Answers, Explainable, Displayable):
         return self._told.access.count_reads()
 
     def list_files(self) -> Iterator[StoredFile]:
-        """Every object below the table's directory with its role; listed again at each call."""
+        """List every object below the table's directory with its role; listed again at each call."""
         return self._told.list_files()
 
     @property
@@ -357,7 +357,7 @@ class Table(Reopened, Answers, Explainable, Displayable):
         return FileSet(lambda: (), self._told.columns)
 
     def scan_entries(self, *, all_snapshots: bool = False) -> FileScan | None:
-        """A plan to read every entry of the current snapshot's manifests, or of every manifest that a snapshot names.
+        """Scan a plan to read every entry of the current snapshot's manifests, or of every manifest that a snapshot names.
 
         A manifest that many snapshots name is read once. Reads the manifest lists; None where the format has no manifests.
         """
@@ -414,7 +414,7 @@ class Table(Reopened, Answers, Explainable, Displayable):
         return found
 
     def _suggest_snapshot(self, ref: str) -> str:
-        """The nearest refs and ids; else all refs and the newest ids."""
+        """Suggest the nearest refs and ids; else all refs and the newest ids."""
         refs, ids = self.refs.keys(), [str(s.id) for s in self.snapshots[-_MOST_SUGGESTED:]]
         if self.refs.get(ref) is not None:
             return "nothing was committed to it, or its snapshot is gone"
@@ -459,7 +459,7 @@ class Table(Reopened, Answers, Explainable, Displayable):
         return tuple(line.snapshot_id for line in self.snapshot_log)
 
     def diff(self, before: Any = Default.PARENT, after: Any = None) -> Diff:
-        """What changed from one snapshot to another: of `table.diff()` by the last commit.
+        """Say what changed from one snapshot to another: of `table.diff()` by the last commit.
 
         Files, manifests and documents are read when a part is accessed.
 

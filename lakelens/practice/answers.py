@@ -35,7 +35,7 @@ def unwrap(answer: Any) -> Any:
 
 
 def quote(answer: Any) -> str:
-    """An answer in a few characters; what is not one of Python's own values only by its type.
+    """Quote an answer in a few characters; what is not one of Python's own values only by its type.
 
     >>> quote("ab"), quote([1, None]), quote(object())
     ("'ab'", '[1, None]', 'an object')
@@ -54,7 +54,7 @@ def quote(answer: Any) -> str:
 
 
 def name_kind(expected: Any) -> str:
-    """What kind of value is expected, without which one it is.
+    """Name what kind of value is expected, without which one it is.
 
     >>> name_kind(True), name_kind(5), name_kind("a")
     ('True or False', 'a whole number', 'a text')
@@ -76,7 +76,7 @@ def name_kind(expected: Any) -> str:
 
 
 def is_kind(expected: Any, answer: Any) -> bool:
-    """Whether an answer is of the kind that is expected; None is of every kind."""
+    """Check whether an answer is of the kind that is expected; None is of every kind."""
     answer = unwrap(answer)
     if answer is None or expected is None:
         return True
@@ -84,7 +84,7 @@ def is_kind(expected: Any, answer: Any) -> bool:
 
 
 def _convert(expected: Any, answer: Any) -> Any:
-    """An answer as a value that can be compared; None where it is of another kind."""
+    """Convert an answer as a value that can be compared; None where it is of another kind."""
     try:
         if isinstance(expected, bool):
             return answer if isinstance(answer, bool) else None
@@ -120,7 +120,7 @@ def _keep(answer: Any, kinds: Any) -> Any:
 
 
 def is_same(expected: Any, answer: Any) -> bool:
-    """Whether an answer is the value that is expected; a time without a zone is one in UTC.
+    """Check whether an answer is the value that is expected; a time without a zone is one in UTC.
 
     >>> is_same(Decimal("1.50"), 1.5), is_same(date(2024, 1, 31), "2024-01-31"), is_same(1, True)
     (True, True, False)
@@ -144,7 +144,7 @@ def is_same(expected: Any, answer: Any) -> bool:
 
 
 def read_fields(answer: Any, names: Sequence[str]) -> list[Any] | Wrong:
-    """The values of an answer in the order of some fields, or what keeps it from being one.
+    """Read the values of an answer in the order of some fields, or what keeps it from being one.
 
     >>> read_fields({"name": "a", "id": 1}, ["id", "name"]), read_fields([1], ["id", "name"])
     ([1, 'a'], Wrong(field='field 2, `name`', reason='no value for it: 2 are expected, you gave 1'))
@@ -223,12 +223,12 @@ def explain_field(row: bytes, arity: int, place: int, type_: PaimonType, value: 
 
 
 def explain_kind(value: Any, given: Any) -> str | None:
-    """What is said where an answer is of another kind than the value; None where it is of that kind."""
+    """Explain what is said where an answer is of another kind than the value; None where it is of that kind."""
     return None if is_kind(value, given) else f"expected {name_kind(value)}, not {quote(given)}"
 
 
 def explain_slot(row: bytes, start: int, width: int, type_: PaimonType, value: Any, given: Any) -> str:
-    """What a slot, or an element of an array, says about a value that is not null."""
+    """Explain what a slot, or an element of an array, says about a value that is not null."""
     slot, name = row[start : start + width], type_.name
     if name in _WIDTHS:
         return explain_integer(slot[: _WIDTHS[name]], "little", given, f"{name} {_at(start)}")
@@ -251,7 +251,7 @@ def explain_slot(row: bytes, start: int, width: int, type_: PaimonType, value: A
 
 
 def explain_integer(content: bytes, order: Literal["little", "big"], given: Any, what: str) -> str:
-    """What the bytes of a whole number say.
+    """Explain what the bytes of a whole number say.
 
     >>> explain_integer(bytes.fromhex("ecffffff"), "little", 4294967276, "INT at byte 8")
     "the highest bit of `ec ff ff ff` is set, in ff: the number is negative (two's complement)"
@@ -267,19 +267,19 @@ def explain_integer(content: bytes, order: Literal["little", "big"], given: Any,
 
 
 def explain_float(content: bytes) -> str:
-    """What the bytes of a floating-point number say."""
+    """Explain what the bytes of a floating-point number say."""
     code = "<f" if len(content) == 4 else "<d"
     return f"`{_hex(content)}` is an IEEE 754 number of {len(content)} bytes, little-endian: struct.unpack({code!r}, …)"
 
 
 def explain_date(content: bytes, value: Any) -> str:
-    """What the bytes of a date say."""
+    """Explain what the bytes of a date say."""
     days = int.from_bytes(content, "little", signed=True)
     return f"`{_hex(content)}` is {days:,} days after 1970-01-01, little-endian"
 
 
 def explain_text(content: bytes, value: Any, given: Any) -> str:
-    """Where a text or bytes begin to differ from what was given.
+    """Explain where a text or bytes begin to differ from what was given.
 
     >>> explain_text(b"abc", "abc", "abd")
     'byte 2 of the text is 0x63'
@@ -324,7 +324,7 @@ def _explain_decimal(row: bytes, slot: bytes, type_: PaimonType, value: Any, giv
 def explain_decimal(
     content: bytes, order: Literal["little", "big"], scale: int, value: Any, given: Any
 ) -> str:
-    """What the unscaled number of a decimal says.
+    """Explain what the unscaled number of a decimal says.
 
     >>> explain_decimal(bytes.fromhex("012c"), "big", 2, Decimal("3.00"), Decimal(300))
     '300 is the unscaled number: the type puts the point before its last 2 digits'
@@ -350,7 +350,7 @@ def _explain_timestamp(row: bytes, slot: bytes, type_: PaimonType, value: Any, g
 
 
 def _explain_nested(content: bytes, offset: int, type_: PaimonType, value: Any, given: Any) -> str:
-    """What a list, a map or a nested row says: the first element that is wrong."""
+    """Explain what a list, a map or a nested row says: the first element that is wrong."""
     head = f"in the {len(content)} bytes at offset {offset}"
     if type_.name == "ROW" and isinstance(given, Mapping | Sequence):
         typed = (
@@ -395,7 +395,7 @@ def _at(start: int) -> str:
 
 
 def format_answer(value: Any) -> str:
-    """A value as a reader would type it: what a solution shows."""
+    """Format a value as a reader would type it: what a solution shows."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{format_answer(k)}: {format_answer(v)}" for k, v in value.items()) + "}"
     if isinstance(value, list | tuple):

@@ -104,7 +104,7 @@ SPARE: tuple[RowSource | Written, ...] = (
 
 
 def read_row(source: RowSource | Written) -> tuple[StoredRow, str]:
-    """A row as it was decoded, and the words for where it is from."""
+    """Read a row as it was decoded, and the words for where it is from."""
     if isinstance(source, Written):
         return decode_binary_row(bytes.fromhex(source.data), source.fields), _JAVA
     snapshot = open_sample(source.sample).snapshot(source.snapshot)
@@ -117,7 +117,7 @@ def read_row(source: RowSource | Written) -> tuple[StoredRow, str]:
 
 
 def ask_row(source: RowSource | Written, only: int | None = None) -> Question:
-    """An exercise on a row: all of its fields, or `only` one."""
+    """Give an exercise on a row: all of its fields, or `only` one."""
     row, origin = read_row(source)
     names = row.names if only is None else (row.names[only],)
     if only is None:
@@ -154,7 +154,7 @@ def dump_row(row: StoredRow) -> Exhibit:
 
 
 def find_wrong(row: StoredRow, places: Sequence[int], answer: Any) -> Wrong | None:
-    """The first field of an answer that is wrong."""
+    """Find the first field of an answer that is wrong."""
     given = read_fields(answer, [row.names[i] for i in places])
     if isinstance(given, Wrong):
         return given
@@ -182,5 +182,5 @@ def work_out(row: StoredRow, places: Sequence[int]) -> Worked:
 
 
 def list_questions() -> tuple[Any, ...]:
-    """The makers of the exercises, from easy to hard."""
+    """List the makers of the exercises, from easy to hard."""
     return tuple(partial(ask_row, source) for source in ROWS)

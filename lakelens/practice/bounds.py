@@ -57,7 +57,7 @@ SPARE: tuple[BoundsSource, ...] = (
 
 
 def ask_bounds(source: BoundsSource, only: str = "") -> Question:
-    """An exercise on the bounds of some columns: lower and upper of each, or `only` one of the two."""
+    """Give an exercise on the bounds of some columns: lower and upper of each, or `only` one of the two."""
     bounds = open_sample(source.sample).files[source.file].bounds
     columns = [bounds[name] for name in source.columns]
     sides = (only,) if only else ("lower", "upper")
@@ -100,7 +100,7 @@ def _find_wrong(
 
 
 def _explain(column: ColumnBounds, side: str, value: Any, given: Any) -> str:
-    """What the bytes of a bound say, by the type of the column."""
+    """Explain what the bytes of a bound say, by the type of the column."""
     content: bytes = getattr(column, f"{side}_raw")
     if given is None:
         return "you said None, but there is a bound: its bytes are stored"
@@ -139,5 +139,5 @@ def _work_out(columns: Sequence[ColumnBounds], sides: Sequence[str], names: Sequ
 
 
 def list_questions() -> tuple[Any, ...]:
-    """The makers of the exercises, from easy to hard."""
+    """List the makers of the exercises, from easy to hard."""
     return tuple(partial(ask_bounds, source) for source in SOURCES)

@@ -35,7 +35,7 @@ class Choice:
     verb: str
 
     def find_wrong(self, answer: Any) -> Wrong | None:
-        """The first line that an answer has wrong."""
+        """Find the first line that an answer has wrong."""
         given = read_numbers(answer, f"the numbers of the {self.noun}s")
         if isinstance(given, Wrong):
             return given
@@ -82,7 +82,7 @@ def _format_reason(row: Mapping[str, Any]) -> str:
 
 
 def ask_manifests(title: str, sample: str, where: str) -> Question:
-    """Which manifests of data files a reader may skip, by the partition ranges of the manifest list."""
+    """Say which manifests of data files a reader may skip, by the partition ranges of the manifest list."""
     table = open_sample(sample)
     manifests = [manifest for manifest in find_current(table).manifests if manifest.content == "data"]
     decided = _list_reasons(sample, where, "manifest")
@@ -112,7 +112,7 @@ def ask_manifests(title: str, sample: str, where: str) -> Question:
 
 
 def ask_files(title: str, sample: str, where: str) -> Question:
-    """Which data files a reader opens, by their partitions and bounds."""
+    """Say which data files a reader opens, by their partitions and bounds."""
     table = open_sample(sample)
     explanation = table.explain(where)
     kept = {one.path for one in explanation.kept}
@@ -142,7 +142,7 @@ def ask_files(title: str, sample: str, where: str) -> Question:
 
 
 def _list_by_manifest(sample: str, where: str) -> dict[str, tuple[str, str]]:
-    """The files of skipped manifests, each with what decided for its manifest."""
+    """List the files of skipped manifests, each with what decided for its manifest."""
     table = open_sample(sample)
     decided = {
         path: held for path, held in _list_reasons(sample, where, "manifest").items() if held[0] == "skipped"
@@ -165,7 +165,7 @@ def _format_bounds(file: DataFile, name: str) -> str:
 
 
 def list_manifest_questions() -> tuple[Any, ...]:
-    """The makers of the exercises about manifests."""
+    """List the makers of the exercises about manifests."""
     return (
         partial(ask_manifests, "one range", "iceberg-planning", "ts >= '2024-03-05'"),
         partial(ask_manifests, "several partitionings", "iceberg-partition-evolution", "part = 'a'"),
@@ -174,7 +174,7 @@ def list_manifest_questions() -> tuple[Any, ...]:
 
 
 def list_file_questions() -> tuple[Any, ...]:
-    """The makers of the exercises about files, from easy to hard."""
+    """List the makers of the exercises about files, from easy to hard."""
     return (
         partial(ask_files, "one number", "iceberg-basic", "id = 3"),
         partial(ask_files, "a range", "iceberg", "id > 17"),

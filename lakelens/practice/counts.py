@@ -20,7 +20,7 @@ _PAIMON = ("_NUM_ADDED_FILES", "_NUM_DELETED_FILES")
 
 
 def ask_counts(title: str, sample: str, place: int) -> Question:
-    """How many data files of a snapshot are live, by its manifest lists."""
+    """Say how many data files of a snapshot are live, by its manifest lists."""
     snapshot = open_sample(sample).snapshots[place]
     lists = [one for one in snapshot.manifest_lists if one.role != "changelog"]
     found = [(part.role, manifest) for part in lists for manifest in part.manifests]
@@ -75,7 +75,7 @@ def _find_wrong(snapshot: Snapshot, answer: Any) -> Wrong | None:
 
 
 def _find_mistake(snapshot: Snapshot, given: int) -> str:
-    """What was counted, where that is a known mistake."""
+    """Find what was counted, where that is a known mistake."""
     parts = _list_parts(snapshot)
     if any(is_delete for *_, is_delete in parts):
         live = sum(added + kept for _, added, kept, _, _ in parts)
@@ -110,7 +110,7 @@ def _work_out(snapshot: Snapshot) -> Worked:
 
 
 def list_questions() -> tuple[Any, ...]:
-    """The makers of the exercises, from easy to hard."""
+    """List the makers of the exercises, from easy to hard."""
     return (
         partial(ask_counts, "inserts", "iceberg-basic", -1),
         partial(ask_counts, "manifests of deletes among them", "iceberg-merge-on-read", -1),

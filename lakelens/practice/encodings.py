@@ -93,7 +93,7 @@ def explain_encoding(name: str, value: int, width: int | None = None) -> Encodin
 
 
 def _choose_width(value: int, width: int | None, least: int) -> int:
-    """The width that is asked for, else the smallest one that holds the number."""
+    """Choose the width that is asked for, else the smallest one that holds the number."""
     fitting = [one for one in _WIDTHS if -(1 << 8 * one - 1) <= value < 1 << 8 * one - 1]
     if not fitting or (width is not None and width not in fitting):
         bytes_ = width or _WIDTHS[-1]

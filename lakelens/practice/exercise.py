@@ -342,7 +342,7 @@ class Quiz(Displayable):
         return verdict
 
     def state(self, n: int) -> str:
-        """What is known of a question: right, not yet, or unanswered.
+        """Say what is known of a question: right, not yet, or unanswered.
 
         Parameters
         ----------

@@ -47,7 +47,7 @@ SPARE: tuple[VectorSource, ...] = (
 
 
 def find_vector(source: VectorSource) -> DeleteMatch:
-    """The deletion vector; snapshots count from 0."""
+    """Find the deletion vector; snapshots count from 0."""
     snapshot = open_sample(source.sample).snapshots[source.snapshot]
     found = [
         match
@@ -59,7 +59,7 @@ def find_vector(source: VectorSource) -> DeleteMatch:
 
 
 def ask_vector(source: VectorSource) -> Question:
-    """An exercise on a deletion vector."""
+    """Give an exercise on a deletion vector."""
     match = find_vector(source)
     view = match.bytes_view()
     data = bytes(view.data[view.start : view.end])
@@ -102,5 +102,5 @@ def _work_out(match: DeleteMatch) -> Worked:
 
 
 def list_questions() -> tuple[Any, ...]:
-    """The makers of the exercises, from easy to hard."""
+    """List the makers of the exercises, from easy to hard."""
     return tuple(partial(ask_vector, source) for source in SOURCES)

@@ -21,7 +21,7 @@ _HINTS = (
 
 
 def ask_metadata(title: str, sample: str) -> Question:
-    """Which metadata file of a listing without a hint is the current one."""
+    """Say which metadata file of a listing without a hint is the current one."""
     table = open_sample(sample)
     return _ask_metadata(title, table, f"the directory metadata/ of the sample {sample}")
 
@@ -90,7 +90,7 @@ def _ask_metadata(title: str, table: Table, origin: str) -> Question:
 
 
 def ask_snapshot(title: str, sample: str, hint: str | None = None) -> Question:
-    """Which snapshot of a Paimon table is the current one."""
+    """Say which snapshot of a Paimon table is the current one."""
     table = open_sample(sample) if hint is None else open_changed(sample, _Hinted(hint))
     folder = Path(table.location) / "snapshot"
     names = sorted(path.name for path in folder.iterdir())
@@ -110,7 +110,7 @@ def ask_snapshot(title: str, sample: str, hint: str | None = None) -> Question:
 
 
 def ask_rollback(title: str, sample: str, version: int) -> Question:
-    """Which snapshot is current after a rollback: by the log, not by the newest commit."""
+    """Say which snapshot is current after a rollback: by the log, not by the newest commit."""
     table = open_version(sample, version)
     document: Any = table.metadata
     snapshots = tuple(
@@ -160,7 +160,7 @@ def _find_wrong(right: Any, why: str, noun: str, answer: Any) -> Wrong | None:
 
 
 def list_questions() -> tuple[Any, ...]:
-    """The makers of the exercises, from easy to hard."""
+    """List the makers of the exercises, from easy to hard."""
     return (
         partial(ask_metadata, "a listing without a hint", "iceberg-basic"),
         partial(ask_snapshot, "a hint that is right", "paimon"),

@@ -76,7 +76,7 @@ class Worksheet:
 
 
 def _find_wrong(right: Any, answer: Any, field: str) -> Wrong | None:
-    """The first part of an answer that is not what is right; `field` is what the part is called."""
+    """Find the first part of an answer that is not what is right; `field` is what the part is called."""
     right, answer = unwrap(right), unwrap(answer)
     if isinstance(right, Set):
         return _find_wrong_member(right, answer, field)

@@ -74,7 +74,7 @@ def sample(name: str | None = None) -> Samples | Table:
 
 @cache
 def read_samples() -> Samples:
-    """The index of the packaged tables."""
+    """Read the index of the packaged tables."""
     lines = json.loads((files(__name__) / "samples.json").read_text("utf-8"))
     return Samples([Sample(**line, opener=open_copy, unpacker=unpack_table) for line in lines])
 
@@ -121,7 +121,7 @@ class _List(ModuleType):
     """This module as the terminal's verb: `ll.samples()` lists what `ll.sample()` does."""
 
     def __call__(self, name: str | None = None) -> Samples | Table:
-        """What `sample` gives."""
+        """Say what `sample` gives."""
         return sample(name) if name is not None else sample()
 
 

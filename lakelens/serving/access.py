@@ -96,13 +96,13 @@ class Access:
         )
 
     def knows(self, request: Request) -> bool:
-        """Whether who asks has entered, or was checked by a proxy, or has no need to be."""
+        """Check whether who asks has entered, or was checked by a proxy, or has no need to be."""
         if not self.token or _equal(request.headers.get(HEADER, ""), self.token):
             return True
         return bool(self.home) and _equal(request.cookies.get(self.cookie, ""), self.secret)
 
     def make_cookie(self, request: Request) -> str:
-        """What is set when somebody enters: for the path of the pages, as the browser sees that."""
+        """Say what is set when somebody enters: for the path of the pages, as the browser sees that."""
         prefix = request.headers.get("x-forwarded-prefix", "").rstrip("/")  # a proxy that knows no base
         before = self.base or (prefix if _PREFIX.fullmatch(prefix) else "")
         secure = "; Secure" if self.is_secure else ""
@@ -119,7 +119,7 @@ class Access:
         return Refusal(421, "Not this server", why, "Use the address that it printed when it was started.")
 
     def _check_origin(self, request: Request) -> Refusal | None:
-        """What a script, a form or a frame of another origin sends says where it is from."""
+        """Check what a script, a form or a frame of another origin sends says where it is from."""
         origin = request.headers.get("origin")
         if origin is None:
             return None
@@ -155,14 +155,14 @@ _HOW = (
 
 
 def find_token(request: Request) -> str | None:
-    """The token in an address; None where none is."""
+    """Find the token in an address; None where none is."""
     query = request.scope.get("query_string", b"").decode("latin-1")
     found = [held for name, held in parse_qsl(query, keep_blank_values=True) if name == TOKEN]
     return found[-1] if found else None
 
 
 def drop_token(query: str) -> str:
-    """A query without its token.
+    """Drop a query without its token.
 
     >>> drop_token("from=50&token=abc&q=x%20y"), drop_token("%74oken=abc")
     ('from=50&q=x%20y', '')
@@ -171,7 +171,7 @@ def drop_token(query: str) -> str:
 
 
 def drop_home(path: str) -> str:
-    """A path as it is below the path of the pages, of this server or of one before it.
+    """Drop a path as it is below the path of the pages, of this server or of one before it.
 
     >>> drop_home("/~" + 22 * "a" + "/web/clicks/"), drop_home("/~" + 22 * "a"), drop_home("/~@81/")
     ('/web/clicks/', '/', '/~@81/')
@@ -215,7 +215,7 @@ def _check_size(request: Request) -> Refusal | None:
 
 
 def _read_host(text: str) -> str | None:
-    """The name in a Host header, in lower case, without its port; None for what is none."""
+    """Read the name in a Host header, in lower case, without its port; None for what is none."""
     found = re.fullmatch(r"(\[[0-9a-f:.]+\]|[0-9a-z._-]+)(?::\d{1,5})?", text.strip().lower())
     return found[1].strip("[]") if found else None
 
@@ -229,5 +229,5 @@ def _is_address(name: str) -> bool:
 
 
 def _equal(given: str, wanted: str) -> bool:
-    """Whether two secrets are the same, in a time that says nothing about where they differ; an empty one is none."""
+    """Check whether two secrets are the same, in a time that says nothing about where they differ; an empty one is none."""
     return bool(wanted) and hmac.compare_digest(given.encode(), wanted.encode())

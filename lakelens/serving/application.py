@@ -99,7 +99,7 @@ class Application:
         return answer.send(request, self._headers)
 
     def _find_path(self, request: Request) -> str:
-        """The path as it was sent, still encoded, below the base."""
+        """Find the path as it was sent, still encoded, below the base."""
         raw = request.scope.get("raw_path") or request.scope["path"].encode()
         path = quote(raw.decode("latin-1"), safe="/%@~!$&'()*+,;=:-._", encoding="latin-1")
         base = self.access.base
@@ -159,7 +159,7 @@ class Application:
             return make_notice(place, 500, "Cannot be shown", *words)
 
     def _make_page_of(self, place: Place, error: LakeError, depth: int | None = None) -> Answer:
-        """The page of an error; `depth` is how far down its address is, where that is not an address of ours."""
+        """Make the page of an error; `depth` is how far down its address is, where that is not an address of ours."""
         statuses = ((Missing, 404), (AccessDenied, 403))
         status = next((status for kind, status in statuses if isinstance(error, kind)), 500)
         parts = [present(error.without_frames())]
@@ -242,7 +242,7 @@ def make_app(
     allow_download: bool = False,
     workers: Workers | None = None,
 ) -> Application:
-    """The ASGI application of an explorer.
+    """Make the ASGI application of an explorer.
 
     Parameters
     ----------

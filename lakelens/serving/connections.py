@@ -127,7 +127,7 @@ class Connection(H11Protocol):
         await self._answer(scope, receive, send)
 
     def send_400_response(self, msg: str) -> None:
-        """What is no request of HTTP is answered like everything else: with the policy."""
+        """Say what is no request of HTTP is answered like everything else: with the policy."""
         body = b"this is no request of HTTP"
         headers = {
             **make_headers(may_be_framed=False),
@@ -148,7 +148,7 @@ class Connection(H11Protocol):
 
 
 def configure(app: Any, limits: Limits | None = None) -> uvicorn.Config:
-    """How an app is served: quietly, by HTTP/1.1 alone, within limits.
+    """Say how an app is served: quietly, by HTTP/1.1 alone, within limits.
 
     >>> configure(None, Limits(head=2)).http.strangers.limits.head
     2

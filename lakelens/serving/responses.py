@@ -42,7 +42,7 @@ _NO_FEATURES = ", ".join(
 
 
 def make_headers(*, may_be_framed: bool) -> dict[str, str]:
-    """What every answer says to a browser: load and run nothing but what is this server's own."""
+    """Say what every answer says to a browser: load and run nothing but what is this server's own."""
     return {
         "content-security-policy": _POLICY.format(frames="'self'" if may_be_framed else "'none'"),
         "x-frame-options": "SAMEORIGIN" if may_be_framed else "DENY",
@@ -76,7 +76,7 @@ class Answer:
 
 
 def make_answer(page: Page, *, up: str | None = None) -> Answer:
-    """The answer that a page is. One that is too large says so, and is not cut.
+    """Make the answer that a page is. One that is too large says so, and is not cut.
 
     `up` leads to all tables from an address that is none of ours; without it the place of the page says that.
     """
@@ -94,7 +94,7 @@ def make_answer(page: Page, *, up: str | None = None) -> Answer:
 
 
 def make_notice(place: Place, status: int, title: str, *words: str, reload: str = "") -> Answer:
-    """A page of words in the place of another one; `reload` is the text of a link to the same address."""
+    """Make a page of words in the place of another one; `reload` is the text of a link to the same address."""
     news = News(reload, (Link("reload this page", place),)) if reload else None
     card = Card(title, "", body=tuple(Note(text) for text in words if text))
     page = Page(
@@ -104,7 +104,7 @@ def make_notice(place: Place, status: int, title: str, *words: str, reload: str 
 
 
 def make_refusal(refusal: Refusal, depth: int) -> Answer:
-    """Why a request is refused, in words; it names nothing that was asked. `depth` is how far down its address is."""
+    """Say why a request is refused, in words; it names nothing that was asked. `depth` is how far down its address is."""
     news = News("You are asked once:", (Link("go on", Place()),)) if refusal.may_click else None
     card = Card(refusal.title, "", body=tuple(Note(text) for text in (refusal.why, refusal.advice) if text))
     page = Page(Place(), refusal.title, [card], news=news, status=refusal.status)
@@ -113,7 +113,7 @@ def make_refusal(refusal: Refusal, depth: int) -> Answer:
 
 
 def make_entrance(location: str, *, is_own_site: bool) -> Answer:
-    """What leads on from the address with the token, which is not kept in the browser's history.
+    """Say what leads on from the address with the token, which is not kept in the browser's history.
 
     To a browser that comes from another site it is a page of ours that leads on: what that one asks for is asked from here,
     with the cookie.
@@ -129,12 +129,12 @@ def make_entrance(location: str, *, is_own_site: bool) -> Answer:
 
 
 def pack(status: int, body: bytes) -> Answer:
-    """An answer with its compressed form, unless it is tiny."""
+    """Pack an answer with its compressed form, unless it is tiny."""
     return Answer(status, body, None if len(body) < _TINY else gzip.compress(body, 5, mtime=0))
 
 
 def _takes_gzip(header: str) -> bool:
-    """Whether a header says that gzip is understood.
+    """Check whether a header says that gzip is understood.
 
     >>> _takes_gzip("br, gzip;q=0.8"), _takes_gzip("gzip;q=0, *"), _takes_gzip("")
     (True, False, False)

@@ -190,7 +190,7 @@ def _make_access(settings: Settings, port: int) -> Access:
 
 
 def _find_address(settings: Settings, access: Access, port: int) -> str:
-    """What is printed and opened; with the token, but for a proxy, which has it."""
+    """Find what is printed and opened; with the token, but for a proxy, which has it."""
     if settings.unix_socket is not None:
         return f"unix:{settings.unix_socket}"
     host = settings.host

@@ -94,7 +94,7 @@ class Workers:
         return any(self._running.values())
 
     async def run(self, key: str, name: Hashable, make: Callable[[], T]) -> T:
-        """What `make` gives, for the table `key`; `name` is the same for what is the same page."""
+        """Say what `make` gives, for the table `key`; `name` is the same for what is the same page."""
         if self._is_stopping:
             raise Stopping
         now = time.monotonic()
@@ -186,7 +186,7 @@ class Workers:
 
 
 def _describe(thread: threading.Thread | None) -> str:
-    """What a thread is about, in a reader's words: what is worked out, and what is done for that just now."""
+    """Describe what a thread is about, in a reader's words: what is worked out, and what is done for that just now."""
     frame = None if thread is None or thread.ident is None else sys._current_frames().get(thread.ident)
     modules: list[str] = []  # the innermost first
     while frame is not None:
@@ -200,5 +200,5 @@ def _describe(thread: threading.Thread | None) -> str:
 
 
 def _find_words(module: str, known: Mapping[str, str]) -> str:
-    """What a module is for; empty where that says nothing to a reader."""
+    """Find what a module is for; empty where that says nothing to a reader."""
     return next((words for name, words in known.items() if f"{module}.".startswith(f"{name}.")), "")

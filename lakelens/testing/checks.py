@@ -60,7 +60,7 @@ class Subject:
         return open_source(self.path)[0]
 
     def open(self, changed: Mapping[str, bytes] | None = None) -> Table:
-        """The table, opened again; `changed` are bytes that objects seem to have, by path."""
+        """Give the table, opened again; `changed` are bytes that objects seem to have, by path."""
         store = TracingStore(Changed(self.store, changed or {}))
         place = describe_candidate(store, self.path)
         evidence = self.format.detect(place)
@@ -98,7 +98,7 @@ class Changed:
 
 
 def find_subjects(format: Format | str, *directories: str | os.PathLike[str]) -> list[Subject]:
-    """The tables of a format in directories: each that its `detect` is surest of, below which nothing is looked for.
+    """Find the tables of a format in directories: each that its `detect` is surest of, below which nothing is looked for.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def list_faults(markup: str) -> list[str]:
-    """What stands in a card that acts, loads or sends.
+    """List what stands in a card that acts, loads or sends.
 
     >>> list_faults("<p>fine</p><img src=x onerror=f()><a href='javascript:f()'>")
     ['<img>', "<img src='x'>", "<img onerror='f()'>", "<a href='javascript:f()'>"]
@@ -191,7 +191,7 @@ def list_faults(markup: str) -> list[str]:
 
 
 def find_control(text: str) -> str | None:
-    """The first character that acts on a terminal; tabs and ends of lines do not.
+    """Find the first character that acts on a terminal; tabs and ends of lines do not.
 
     >>> find_control("a\\tb\\n"), find_control("a\\x1b[31m")
     (None, '\\x1b')
@@ -251,7 +251,7 @@ def _pick_snapshots(table: Table) -> list[Any]:
 
 
 def walk_table(table: Table) -> list[Any]:
-    """What a table is made of, read: of its last snapshots manifest lists, manifests, entries and files."""
+    """Walk what a table is made of, read: of its last snapshots manifest lists, manifests, entries and files."""
     things: list[Any] = [table, table.snapshots, table.refs, table.schema, table.partitioning, table.evidence]
     for snapshot in _pick_snapshots(table):
         manifests = [*snapshot.manifests]
@@ -262,7 +262,7 @@ def walk_table(table: Table) -> list[Any]:
 
 
 def compare_tables(ours: pa.Table, other: pa.Table, words: str) -> None:
-    """The same columns of the same types with the same values; NaN equals NaN."""
+    """Compare the same columns of the same types with the same values; NaN equals NaN."""
     require(ours.schema.equals(other.schema), f"{words}: the columns are {ours.schema} and {other.schema}")
     require(ours.num_rows == other.num_rows, f"{words}: {ours.num_rows} rows and {other.num_rows}")
     for name in ours.column_names:
@@ -400,7 +400,7 @@ def check_columns_equal_records(subject: Subject) -> None:
 
 
 def check_pickles(subject: Subject) -> None:
-    """A plan that was sent to another process reads the same; so does a table, where it can be sent."""
+    """Check a plan that was sent to another process reads the same; so does a table, where it can be sent."""
     from lakelens.model.scan.scan_to_arrow import read_table
 
     for snapshot, scan in list_scans(subject):
@@ -445,7 +445,7 @@ def check_damage(subject: Subject) -> None:
 
 
 def check_cards(subject: Subject) -> None:
-    """Every object has a line, a text and cards of four levels, within the limit, of markup that only shows."""
+    """Check every object has a line, a text and cards of four levels, within the limit, of markup that only shows."""
     from lakelens.views.render.html import render_card
 
     with display.using(strict_views=True):

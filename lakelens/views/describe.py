@@ -93,7 +93,7 @@ class Describer:
 
 
 def _describe_fields(thing: Any, detail: int = 1) -> Card:
-    """The card of an object that has no card of its own: its public fields, one a line."""
+    """Describe the card of an object that has no card of its own: its public fields, one a line."""
     shown = [(name, cells.value(held)) for name, held in list_fields(thing)]
     fold = Fold(
         "Fields", wording.plural(len(shown), "field"), lambda: [cells.pairs(shown, is_open=True)], opened=True
@@ -105,7 +105,7 @@ describe = Describer(_describe_fields)
 
 
 def list_fields(thing: Any) -> list[tuple[str, Any]]:
-    """The public data of an object by name; what cannot be read is said in its place."""
+    """List the public data of an object by name; what cannot be read is said in its place."""
     if is_dataclass(thing) and not isinstance(thing, type):
         names = [field.name for field in fields(thing)]
     else:
@@ -114,14 +114,14 @@ def list_fields(thing: Any) -> list[tuple[str, Any]]:
 
 
 def fold_document(raw: Mapping[str, Any], detail: int) -> list[Fold]:
-    """A stored document key by key; at detail 2 as JSON too."""
+    """Fold a stored document key by key; at detail 2 as JSON too."""
     answer = f"{wording.plural(len(raw), 'key')}, as stored"
     keys = Fold("Document", answer, lambda: cells.fields(raw, how=".raw"))
     return [keys, fold_json(raw)] if detail >= 2 else [keys]
 
 
 def fold_json(raw: Any, how: str = ".raw") -> Fold:
-    """A stored document as JSON."""
+    """Fold a stored document as JSON."""
     return Fold("JSON", "the complete document", lambda: one(cells.document(raw, how=how)), level=3)
 
 

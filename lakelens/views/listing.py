@@ -112,7 +112,7 @@ class Source(ABC):
         return known + [position for position in positions if ranks[position] is None]
 
     def draw(self, positions: Sequence[int]) -> Drawn:
-        """A page of them, with what the name of each column means."""
+        """Draw a page of them, with what the name of each column means."""
         with display.using(max_rows=max(len(positions), 1)):
             grid = self._grid(positions)
         (explained,) = add_meanings(Card("", "", body=(grid,), about=self._about), 1).body
@@ -140,7 +140,7 @@ class Source(ABC):
 
 
 def name_columns(columns: Sequence[Column]) -> list[str]:
-    """A name of its own for each column: one without a name is a picture of the column before it.
+    """Give a name of its own for each column: one without a name is a picture of the column before it.
 
     >>> name_columns([Column("a"), Column(""), Column("a")])
     ['a', 'a|', 'a 2']
@@ -156,7 +156,7 @@ def name_columns(columns: Sequence[Column]) -> list[str]:
 
 
 def _rank(key: Any) -> tuple[int, Any] | None:
-    """What values of several types are compared by; None for nothing, and for what is no number."""
+    """Rank what values of several types are compared by; None for nothing, and for what is no number."""
     if key is None or key != key:
         return None
     if isinstance(key, int | float | Decimal):
@@ -338,7 +338,7 @@ class RowSource(Source):
         return found
 
     def render(self, position: int) -> str:
-        """The values of a row, one a line."""
+        """Render the values of a row, one a line."""
         (row,) = self.choose([position]).rows()
         names = (wording.clean(name, 80) for name in self._table.column_names)
         shown = [(name, cells.value(value)) for name, value in zip(names, row, strict=True)]
@@ -354,14 +354,14 @@ class RowSource(Source):
 
 
 def make_source(thing: FileSet | Items[Any] | Rows) -> Source:
-    """What a list is made of."""
+    """Say what a list is made of."""
     if isinstance(thing, FileSet):
         return FileSource(thing)
     return RowSource(thing) if isinstance(thing, Rows) else ItemSource(thing)
 
 
 def _find_words(rows: Sequence[str], text: str) -> list[int]:
-    """The positions of the rows that hold every word of a text, in any case."""
+    """Find the positions of the rows that hold every word of a text, in any case."""
     words = text.casefold().split()
     return [position for position, row in enumerate(rows) if all(word in row for word in words)]
 
@@ -419,7 +419,7 @@ class EntrySource(Source):
         return self._load(list(ENTRY_COLUMNS.values()))
 
     def filter(self, text: str) -> Sequence[int]:
-        """The entries that have every word in their status, content, partition or file name, in any case."""
+        """Filter the entries that have every word in their status, content, partition or file name, in any case."""
         import pyarrow as pa
         import pyarrow.compute as pc
 

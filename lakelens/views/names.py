@@ -31,20 +31,20 @@ def _load() -> Mapping[str, Mapping[str, str]]:
 
 
 def _read(kind: type) -> Mapping[str, str]:
-    """What is said of a class itself."""
+    """Read what is said of a class itself."""
     known, name = _load(), kind.__name__
     return {**known.get(name, {}), **known.get(f"{kind.__module__.rpartition('.')[2]}.{name}", {})}
 
 
 @cache
 def list_hidden(kind: type) -> frozenset[str]:
-    """The names of a class that are not for its reader."""
+    """List the names of a class that are not for its reader."""
     return frozenset(name for one in kind.__mro__ for name in _read(one).get("hidden", "").split())
 
 
 @cache
 def describe_attributes(kind: type) -> Mapping[str, str]:
-    """What the data attributes of a class hold, by name; the most special class says it."""
+    """Describe what the data attributes of a class hold, by name; the most special class says it."""
     said: dict[str, str] = {}
     for one in kind.__mro__:
         said = {**_read(one), **said}
@@ -58,7 +58,7 @@ def describe_attributes(kind: type) -> Mapping[str, str]:
 
 
 def _find_sentence(kind: type, name: str) -> str:
-    """The glossary's sentence about an attribute that is named as its specification names it."""
+    """Find the glossary's sentence about an attribute that is named as its specification names it."""
     home = kind.__module__.split(".")
     section = next((section for ending, section in _SECTIONS.items() if kind.__name__.endswith(ending)), None)
     if home[:2] != ["lakelens", "formats"] or section is None:

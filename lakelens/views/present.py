@@ -29,7 +29,7 @@ def present(thing: Any, detail: int = 1) -> Card:
 
 
 def present_page(thing: Any, detail: int) -> Sequence[Section]:
-    """The sections of a page: the object itself and, for a table, what it is made of."""
+    """Present the sections of a page: the object itself and, for a table, what it is made of."""
     from lakelens.views.report import make_report
 
     # one list of meanings stands at the end of the page, instead of one in each section

@@ -85,7 +85,7 @@ class _Found:
         return part
 
     def read(self, noun: str, read: Callable[[], T], above: PagePart | None = None) -> T | None:
-        """What is read; None, with a part that says why, where it is damaged."""
+        """Say what is read; None, with a part that says why, where it is damaged."""
         try:
             return read()
         except LakeError as error:
@@ -98,7 +98,7 @@ class _Found:
 
 
 def list_parts(thing: Any) -> Sequence[PagePart]:
-    """The parts of a page in order, the object itself first."""
+    """List the parts of a page in order, the object itself first."""
     found = _Found()
     if isinstance(thing, Table):
         _add_table(found, thing)
@@ -168,7 +168,7 @@ def _add_snapshot(found: _Found, snapshot: Snapshot) -> None:
 
 
 def _add_manifests(found: _Found, lists: Sequence[ManifestList], top: PagePart) -> dict[str, PagePart]:
-    """The lists, each with its first manifests below it; the parts of the manifests by their path."""
+    """Add the lists, each with its first manifests below it; the parts of the manifests by their path."""
     made: dict[str, PagePart] = {}
     for manifest_list in lists:
         above = top
@@ -262,7 +262,7 @@ class Section:
 
 
 def make_report(thing: Any, describe: Callable[[Any], Card]) -> Sequence[Section]:
-    """The sections of a page about an object, the object itself first."""
+    """Make the sections of a page about an object, the object itself first."""
     parts = list_parts(thing)
     # what sums up the rest is described after it
     cards = {part: _describe(part, describe) for part in parts if not part.is_deferred}
@@ -316,7 +316,7 @@ def _begin_with_history(parts: Sequence[PagePart], cards: dict[PagePart, Card]) 
 
 
 def _describe(part: PagePart, describe: Callable[[Any], Card]) -> Card:
-    """The card of a part; an error stands where the part would."""
+    """Describe the card of a part; an error stands where the part would."""
     if part.left_out is not None:
         reason, typed = part.left_out
         return Card(part.noun, f"left out: {reason}", body=(Note("to see it", "mute", typed),))
@@ -335,7 +335,7 @@ def _describe(part: PagePart, describe: Callable[[Any], Card]) -> Card:
 
 
 def _format_answer(part: PagePart, card: Card) -> str:
-    """What the title says beside the noun: the card's sentence; figures before it where that is but a name."""
+    """Say what the title says beside the noun: the card's sentence; figures before it where that is but a name."""
     if isinstance(part.thing, Diff):
         note = next((body.text for body in card.body if isinstance(body, Note)), "")
         return wording.clean(
@@ -357,7 +357,7 @@ def _leave_out_answer(part: PagePart, card: Card) -> Card:
 
 
 def _format_fact(label: str, value: str) -> str:
-    """A figure in the line of a title; none for what is not there.
+    """Format a figure in the line of a title; none for what is not there.
 
     >>> _format_fact("added", "2"), _format_fact("deleted", "0"), _format_fact("bucket", "3")
     ('2 added', '', 'bucket 3')

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def make_bench(view: BytesView) -> Any:
-    """The widget to change bytes in. Raises `Unsupported` where anywidget is not installed."""
+    """Make the widget to change bytes in. Raises `Unsupported` where anywidget is not installed."""
     _need_anywidget()
     from lakelens.widgets.bench import BenchWidget
 
@@ -31,7 +31,7 @@ def _need_anywidget() -> None:
 
 
 def make_widget(thing: Any) -> Any:
-    """The widget of an object. Raises `Unsupported` where anywidget is not installed."""
+    """Make the widget of an object. Raises `Unsupported` where anywidget is not installed."""
     _need_anywidget()
     from lakelens.analysis.diff.diff import Diff
     from lakelens.analysis.timeline.timeline import Timeline

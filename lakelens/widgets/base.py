@@ -20,17 +20,17 @@ _NO_ERROR = (
 
 @cache
 def read_static(name: str) -> str:
-    """A packaged file."""
+    """Read a packaged file."""
     return files("lakelens.widgets").joinpath("static", name).read_text("utf-8")
 
 
 def read_module(*names: str) -> str:
-    """The JavaScript of a widget, after what all of them share."""
+    """Read the JavaScript of a widget, after what all of them share."""
     return "\n".join(read_static(name) for name in ("common.js", *names))
 
 
 def read_style(sheet: str, name: str) -> str:
-    """The style of a widget, after the sheet of the cards that are in it and what all widgets share."""
+    """Read the style of a widget, after the sheet of the cards that are in it and what all widgets share."""
     return f"{sheet}\n{read_static('common.css')}\n{read_static(name)}"
 
 
@@ -94,10 +94,10 @@ class StillWidget(anywidget.AnyWidget):
             self.send({"type": "heard"})
 
     def _answer(self, content: dict[str, Any]) -> None:
-        """What a widget does with a message of its own browser side."""
+        """Say what a widget does with a message of its own browser side."""
 
     def _render_still(self) -> str:
-        """The still picture as HTML."""
+        """Render the still picture as HTML."""
         raise NotImplementedError
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
@@ -132,13 +132,13 @@ class Openable(Protocol):
     """Rows with folds: gives those behind one, None where nothing is behind it."""
 
     def open(self, identifier: str) -> list[dict[str, Any]] | None:
-        """The rows behind a fold."""
+        """Open the rows behind a fold."""
 
 
 def answer_open(
     rows: Openable, content: Any, missing: str, *, is_current: bool = True
 ) -> dict[str, Any] | None:
-    """The answer to a browser that asks for the rows behind a fold; None for any other message.
+    """Give the answer to a browser that asks for the rows behind a fold; None for any other message.
 
     `missing` is what a reader sees where nothing is behind the fold, or where it is not `is_current` any more.
     """

@@ -133,7 +133,7 @@ class BenchWidget(StillWidget):
         self.hex = self._first.hex()
 
     def _explain(self, data: bytes) -> BytesView:
-        """What bytes mean; bytes that the codec refuses as a whole are one piece of damage."""
+        """Explain what bytes mean; bytes that the codec refuses as a whole are one piece of damage."""
         view = self._original
         assert view.explain_again is not None
         try:
@@ -163,7 +163,7 @@ class BenchWidget(StillWidget):
         self._draw(view=self._write_view(data))
 
     def _answer(self, content: dict[str, Any]) -> None:
-        """A browser changes a byte, gives one back, or takes back changes."""
+        """Give a browser changes a byte, gives one back, or takes back changes."""
         kind, at, byte = content.get("type"), content.get("at"), content.get("byte")
         place = at if type(at) is int and 0 <= at < len(self._first) else None
         if kind == "change" and place is not None and type(byte) is int and 0 <= byte <= 255:
@@ -177,7 +177,7 @@ class BenchWidget(StillWidget):
             del self._past[-1:]  # taking back is no change of its own
 
     def _write_view(self, data: bytes) -> dict[str, Any]:
-        """What the browser draws: each line with its bytes, what changed, and what is wrong."""
+        """Write what the browser draws: each line with its bytes, what changed, and what is wrong."""
         view = present_bytes(self.explanation, 3)
         error = self._find_error()
         changed = [at for at, byte in enumerate(data) if byte != self._first[at]]
@@ -195,7 +195,7 @@ class BenchWidget(StillWidget):
         }
 
     def _find_error(self) -> str:
-        """What is wrong with the bytes; nothing for bytes that can be read."""
+        """Find what is wrong with the bytes; nothing for bytes that can be read."""
         try:
             self.explanation.check()
             _ = self.explanation.value
@@ -231,7 +231,7 @@ class BenchWidget(StillWidget):
 
 
 def _walk(parts: Sequence[DumpPart]) -> Iterator[tuple[str, Line]]:
-    """Every line, the first of a group or of a fold with its title."""
+    """Walk every line, the first of a group or of a fold with its title."""
     for part in parts:
         if isinstance(part, LineGroup):
             yield from zip(chain([part.title], repeat("")), part.lines, strict=False)

@@ -44,7 +44,7 @@ _DEEPEST = 100
 
 
 def parse_hex(words: str) -> bytes | None:
-    """The bytes that are meant by `0x5041` or `50 41`; None for words.
+    """Parse the bytes that are meant by `0x5041` or `50 41`; None for words.
 
     >>> parse_hex("0x5041"), parse_hex("50 41"), parse_hex("cafe")
     (b'PA', b'PA', None)
@@ -53,7 +53,7 @@ def parse_hex(words: str) -> bytes | None:
 
 
 def parse_offset(text: str, origin: int = 0) -> int:
-    """The byte that a reader names: from the first byte, or with a sign from `origin`, as the "at" column counts.
+    """Parse the byte that a reader names: from the first byte, or with a sign from `origin`, as the "at" column counts.
 
     >>> parse_offset("28"), parse_offset("0x1c"), parse_offset("+24", 4), parse_offset("−4", 4)
     (28, 28, 28, 0)
@@ -120,7 +120,7 @@ def _matches(span: Span, data: Octets, words: str, octets: bytes | None) -> bool
 
 
 def _write_value(span: Span) -> str:
-    """The value as it is shown; a text whole, although the dump cuts it."""
+    """Write the value as it is shown; a text whole, although the dump cuts it."""
     try:
         value = None if span.role == "null" else span.value
     except LakeError:
@@ -154,12 +154,12 @@ class Rows:
         self._above: dict[str, str] = {}  # row -> the fold whose answer it came in
 
     def find(self, place: Place, label: str) -> Span | None:
-        """The span of bytes that were shown under a name."""
+        """Find the span of bytes that were shown under a name."""
         named = self._spans.get(place, {})
         return named.get(label) or next(iter(named.values()), None)
 
     def open(self, identifier: str) -> list[Row] | None:
-        """The rows behind a fold, or those that were left out; None for a row that has none."""
+        """Open the rows behind a fold, or those that were left out; None for a row that has none."""
         if identifier in self._answers:
             return self._answers[identifier]
         if identifier not in self._sources or self._count > _MOST_KEPT:
@@ -191,7 +191,7 @@ class Rows:
         return None
 
     def _measure_way(self, row: Row, trail: Trail) -> tuple[int, str] | None:
-        """How far the end of a trail is behind a row that can still be opened; None where it is not behind it."""
+        """Measure how far the end of a trail is behind a row that can still be opened; None where it is not behind it."""
         identifier = row["id"]
         if identifier in self._answers or identifier not in self._sources or row.get("loaded"):
             return None
@@ -225,7 +225,7 @@ class Rows:
         return self._keep_answer(identifier, [skipped, *open_rest(span, frame, target, _ROWS)])
 
     def write(self, parts: Sequence[DumpPart], depth: int = 0) -> list[Row]:
-        """The rows of some parts, those in opened folds behind their fold."""
+        """Write the rows of some parts, those in opened folds behind their fold."""
         rows: list[Row] = []
         for part in parts:
             if isinstance(part, LineGroup):
@@ -329,7 +329,7 @@ def _shows(row: Row, place: Place) -> bool:
 
 
 def name_span(span: Span | None) -> str:
-    """What the browser calls a span."""
+    """Name what the browser calls a span."""
     return "" if span is None else clean(span.label, 200)
 
 
@@ -450,7 +450,7 @@ class BytesWidget(StillWidget):
         return {"start": start, "end": end, "label": label, "code": code}
 
     def _answer(self, content: dict[str, Any]) -> None:
-        """A browser asks for the rows behind a fold, the next hit, an offset or a value."""
+        """Give a browser asks for the rows behind a fold, the next hit, an offset or a value."""
         acts = {"find": self._find_next, "go": self._go_to, "value": self._write_value}
         act = acts.get(str(content.get("type")))
         if act is None:
@@ -464,7 +464,7 @@ class BytesWidget(StillWidget):
             self.send(answer)
 
     def _find_next(self, content: dict[str, Any]) -> dict[str, Any]:
-        """The next hit; after the last one it begins again. What takes long goes on when it is asked again."""
+        """Find the next hit; after the last one it begins again. What takes long goes on when it is asked again."""
         words = str(content.get("words", ""))[:_LONGEST].strip()
         if not words:
             return {"type": "said", "message": "search for a name, a value, or bytes: 0x5041 or 50 41"}
@@ -511,7 +511,7 @@ class BytesWidget(StillWidget):
         return {"type": "reveal", "opened": opened, "row": row, "message": message}
 
     def _write_value(self, content: dict[str, Any]) -> dict[str, Any]:
-        """What is copied: a text as it is, bytes in hex, anything else as it is shown."""
+        """Write what is copied: a text as it is, bytes in hex, anything else as it is shown."""
         chosen = self._check(content)
         span = self._find(chosen)
         value = None if span is None or span.role == "null" else span.value

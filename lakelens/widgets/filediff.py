@@ -78,7 +78,7 @@ class Sums:
 
 
 def list_items(sides: Mapping[Side, FileSet | Iterable[DataFile]]) -> tuple[tuple[str, ...], list[Item]]:
-    """The dimensions in which the files differ from "nothing said" (of partition, bucket, level), and every file."""
+    """List the dimensions in which the files differ from "nothing said" (of partition, bucket, level), and every file."""
     names = ("content", "path", "record_count", "own_size_bytes", "partition", "bucket", "level")
     facts = [
         (side, index, *row) for side, files in sides.items() for index, row in enumerate(pick(files, *names))
@@ -135,7 +135,7 @@ class DiffGroup:
         return [DiffGroup(items, self.dimensions, (*self.place, step)) for step, items in found.items()]
 
     def sort_children(self, order: Order) -> list[DiffGroup]:
-        """The groups with the most bytes or rows added and removed first; or by their names."""
+        """Sort the groups with the most bytes or rows added and removed first; or by their names."""
         if order not in self._sorted:
             self._sorted[order] = sorted(
                 self.children, key=lambda group: (-_weigh(group, order), *_rank(group.place[-1]))
@@ -200,7 +200,7 @@ class FileRows:
         self._scale = 1
 
     def write(self, whole: DiffGroup, order: Order) -> list[Row]:
-        """The first rows of a query; few files are shown at once, and so is what is alone."""
+        """Write the first rows of a query; few files are shown at once, and so is what is alone."""
         self._sources.clear()
         self._order = order
         sizes = [one.bytes or 0 for group in whole.children for one in _changed(group)]
@@ -208,12 +208,12 @@ class FileRows:
         return self._write_inside(whole, 0, is_open=len(whole.items) <= _FEW)
 
     def open(self, identifier: str) -> list[Row] | None:
-        """The rows behind a fold, or the next of those that were left out; None for a row that has none."""
+        """Open the rows behind a fold, or the next of those that were left out; None for a row that has none."""
         source = self._sources.get(identifier)
         return None if source is None else self._write_inside(*source)
 
     def write_sums(self, group: DiffGroup) -> list[list[str]]:
-        """The cells of a group: rows and bytes removed, bytes and rows added, then how many files in a few pieces."""
+        """Write the cells of a group: rows and bytes removed, bytes and rows added, then how many files in a few pieces."""
         removed, added, kept = (group.sums[side] for side in ("removed", "added", "kept"))
         changed = [
             _sign_rows("removed", removed.rows, removed.deletes),
@@ -340,7 +340,7 @@ def _sign_rows(side: Side, rows: int | None, deletes: int | None) -> Cell:
 
 
 def _format_files(removed: int, added: int, kept: int) -> list[Cell]:
-    """How many files, without those that are none: `−1 +4 files, 2 kept`."""
+    """Say how many files, without those that are none: `−1 +4 files, 2 kept`."""
     changed = [cells.removed(removed)] * (removed > 0) + [cells.added(added)] * (added > 0)
     kept_text = f"{count(kept)} kept" if kept else ""
     noun = "file" if removed + added == 1 else "files"
@@ -459,7 +459,7 @@ class FileDiffWidget(StillWidget):
         raise KeyError(wanted)
 
     def _list_items(self) -> None:
-        """Every file that can be shown; those that were kept only when they are asked for."""
+        """List every file that can be shown; those that were kept only when they are asked for."""
         sides: dict[Any, FileSet] = {"removed": self._diff.removed, "added": self._diff.added}
         self._message = ""
         if "kept" in self._trait_values and self.kept:
@@ -522,7 +522,7 @@ class FileDiffWidget(StillWidget):
         return wanted
 
     def _describe_choice(self) -> dict[str, str]:
-        """What is said of the chosen file: its card, and the code that leads to it."""
+        """Describe what is said of the chosen file: its card, and the code that leads to it."""
         found = self.file
         if found is None:
             return {"of": "", "html": "", "code": "", "words": ""}
@@ -541,7 +541,7 @@ class FileDiffWidget(StillWidget):
             return choice | {"words": format_failure(found, error)}
 
     def _answer(self, content: dict[str, Any]) -> None:
-        """A browser asks for the rows behind a fold."""
+        """Give a browser asks for the rows behind a fold."""
         version = content.get("version")
         is_current = version == self._query
         answer = answer_open(self._rows, content, "this fold is no longer shown", is_current=is_current)

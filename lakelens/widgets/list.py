@@ -200,7 +200,7 @@ class ListWidget(StillWidget):
         }
 
     def _describe_choice(self) -> dict[str, Any]:
-        """What is said of the chosen rows: how many, the card of the last one, and the code that leads to it."""
+        """Describe what is said of the chosen rows: how many, the card of the last one, and the code that leads to it."""
         if not self.selected:
             return {"html": "", "code": "", "words": ""}
         last = self.selected[-1]
@@ -223,7 +223,7 @@ class ListWidget(StillWidget):
 
 
 def locate(text: str, error: LakeError) -> dict[str, str]:
-    """What is wrong with a filter, and the filter in three parts, of which the middle one is wrong."""
+    """Locate what is wrong with a filter, and the filter in three parts, of which the middle one is wrong."""
     start, end = error.span if error.span and error.sql == text else (0, 0)
     parts = (text[:start], text[start:end], text[end:]) if end > start else ("", "", "")
     before, wrong, after = (clean(part, 300) for part in parts)
@@ -233,7 +233,7 @@ def locate(text: str, error: LakeError) -> dict[str, str]:
 
 
 def write_cell(cell: Cell) -> dict[str, Any]:
-    """A cell as plain data: pieces of [text, whether it is an id, role], the bar, what hovering says."""
+    """Write a cell as plain data: pieces of [text, whether it is an id, role], the bar, what hovering says."""
     parts = cell.parts or (cell,)
     pieces = [[text, is_id, part.role] for part in parts for text, is_id in split_ids(part.text)]
     written: dict[str, Any] = {"pieces": pieces, "role": cell.role, "title": cell.title}

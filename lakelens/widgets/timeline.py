@@ -39,7 +39,7 @@ _SAME = "unchanged"
 
 
 def present_mark(timeline: Timeline, mark: Mark) -> Card:
-    """When a snapshot was committed, its rows, files, bytes and schema, and what it changed of them."""
+    """Present when a snapshot was committed, its rows, files, bytes and schema, and what it changed of them."""
     snapshot = mark.snapshot
     # what a commit changed of each figure, as it records it
     figures = mark.amounts
@@ -85,7 +85,7 @@ def _describe_schema(timeline: Timeline, mark: Mark, snapshot: Snapshot) -> tupl
 
 
 def present_range(before: Snapshot, after: Snapshot) -> Card:
-    """How far rows, files, bytes and schema of two snapshots differ, as both record them."""
+    """Present how far rows, files, bytes and schema of two snapshots differ, as both record them."""
     one, other = before.figures, after.figures
     live = before.known_live_rows, after.known_live_rows
     is_known = all(rows.count is not None for rows in live)
@@ -261,7 +261,7 @@ class TimelineWidget(StillWidget):
         return sorted(keys, key=lambda key: self._timeline.find(key) or 0)
 
     def _follow(self, change: Any) -> None:
-        """One choice takes the other's place."""
+        """Follow one choice takes the other's place."""
         if change["new"]:
             if change["name"] == "selected":
                 self.range = []
@@ -279,7 +279,7 @@ class TimelineWidget(StillWidget):
         )
 
     def _answer(self, content: dict[str, Any]) -> None:
-        """A browser opens a fold, goes back, or asks for the whole card."""
+        """Give a browser opens a fold, goes back, or asks for the whole card."""
         kind = content.get("type")
         if kind == "card":
             self._is_whole = not self._is_whole
@@ -335,7 +335,7 @@ class TimelineWidget(StillWidget):
 
 
 def _find_spots(layout: Layout, keys: Sequence[str]) -> list[int]:
-    """The spots of the chosen snapshots; of one outside of the window the edge of it, -1 when none is inside."""
+    """Find the spots of the chosen snapshots; of one outside of the window the edge of it, -1 when none is inside."""
     places = [layout.timeline.find(key) or 0 for key in keys]
     if places[-1] < layout.first or places[0] >= layout.end:
         return [-1]
@@ -344,12 +344,12 @@ def _find_spots(layout: Layout, keys: Sequence[str]) -> list[int]:
 
 
 def _render(thing: Any) -> str:
-    """The card of an object, or one that is made already."""
+    """Render the card of an object, or one that is made already."""
     return draw(thing, 1, style=False) if isinstance(thing, Card) else render_card(thing, style=False)
 
 
 def _find_key(timeline: Timeline, snapshot: Snapshot) -> str | None:
-    """The key of a snapshot; on another Paimon branch, one of the same number is another snapshot."""
+    """Find the key of a snapshot; on another Paimon branch, one of the same number is another snapshot."""
     number = str(snapshot.id)
     for mark in timeline.marks:
         if mark.key.rpartition("/")[2] == number:

@@ -71,7 +71,7 @@ class FirstAid(Displayable):
 
 
 def give_first_aid(table: Table, strays: Strays | None = None) -> FirstAid:
-    """What is lost, what is whole, and how to read that.
+    """Give what is lost, what is whole, and how to read that.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def _describe_newest(strays: Strays) -> Iterator[str]:
 
 
 def _list_calls(strays: Strays) -> tuple[str, ...]:
-    """How the newest whole state is read here and in Spark."""
+    """List how the newest whole state is read here and in Spark."""
     whole = strays.whole
     if not strays.broken or whole.snapshot is None:
         return ()
@@ -282,7 +282,7 @@ class Check(Displayable):
         return not self.table.traits.has_snapshots
 
     def shorten(self, path: str) -> str:
-        """A path below the table's directory without that directory."""
+        """Shorten a path below the table's directory without that directory."""
         return path.removeprefix(self.table.location.rstrip("/") + "/")
 
     @cached_property
@@ -356,7 +356,7 @@ def _note_gaps(survey: Survey, *, data: bool) -> None:
 
 
 def _judge_past(found: Findings, newer: str, table: Table) -> Findings:
-    """The findings about a state that the table has left behind: that first, and what is missing is no error."""
+    """Judge the findings about a state that the table has left behind: that first, and what is missing is no error."""
     elsewhere = dict(table.relocation.elsewhere)
     judged = Findings()
     judged.add("note", GONE_ON, table.metadata_path or table.location, newer)
@@ -368,7 +368,7 @@ def _judge_past(found: Findings, newer: str, table: Table) -> Findings:
 
 
 def _join_findings(own: Findings, of_table: Findings) -> Findings:
-    """What the check found, then what reading the table found, as far as the check does not say the same."""
+    """Join what the check found, then what reading the table found, as far as the check does not say the same."""
     joined = Findings(own)
     said = {(found.code, found.path) for found in own}
     codes = {found.code for found in own}

@@ -46,7 +46,7 @@ class Described(NamedTuple):
 def list_described(
     survey: Survey, lost: Collection[str], formats: Collection[str] = _FORMATS
 ) -> list[Described]:
-    """The files of live entries that are not `lost`, each once, of some formats; deletion vectors are left out."""
+    """List the files of live entries that are not `lost`, each once, of some formats; deletion vectors are left out."""
     import pyarrow as pa
 
     if not survey.entries.num_rows or not survey.needed.any():
@@ -132,7 +132,7 @@ def check_rows(survey: Survey, lost: Collection[str]) -> None:
 
 
 def _list_files(survey: Survey, lost: Collection[str]) -> Iterator[DataFile]:
-    """Each file that some state needs and that is there, once, as its first entry describes it."""
+    """List each file that some state needs and that is there, once, as its first entry describes it."""
     import numpy as np
     import pyarrow as pa
 
@@ -174,7 +174,7 @@ def _check_file(survey: Survey, storage: Storage, file: DataFile, snapshots: Seq
 
 
 def _list_columns(file: DataFile, footer: Any) -> Iterator[RowCheck]:
-    """A check for each column that the metadata says something of, and that the file has."""
+    """List a check for each column that the metadata says something of, and that the file has."""
     columns = getattr(footer, "columns", None) or ()
     is_typed = file.file_format != "avro"
     for bound in file.bounds.values():
@@ -308,7 +308,7 @@ class ColumnCheck(RowCheck):
 
 
 def _is_alike(stored: Any, today: Any) -> bool:
-    """Whether values of the file's type order as those of today's do: a column may have been replaced by another.
+    """Check whether values of the file's type order as those of today's do: a column may have been replaced by another.
 
     >>> import pyarrow as pa
     >>> _is_alike(pa.int32(), pa.int64()), _is_alike(pa.int32(), pa.string())
@@ -333,5 +333,5 @@ def _is_alike(stored: Any, today: Any) -> bool:
 
 
 def _compare_as(value: Any) -> Any:
-    """A value in the form in which bounds and rows compare: a UUID as its bytes."""
+    """Compare a value in the form in which bounds and rows compare: a UUID as its bytes."""
     return getattr(value, "bytes", value)

@@ -101,13 +101,13 @@ class Losses:
         return gone
 
     def find_recorded(self, number: int) -> int | None:
-        """The recorded size of a lost file; None where nothing is."""
+        """Find the recorded size of a lost file; None where nothing is."""
         row = self._find_row(number)
         size = -1 if row is None else int(self._entries.sizes[row])
         return None if size < 0 else size
 
     def find_content(self, number: int) -> int:
-        """What the first entry that adds a lost file says that it holds."""
+        """Find what the first entry that adds a lost file says that it holds."""
         row = self._find_row(number)
         return 0 if row is None else int(self._entries.contents[row])
 
@@ -218,7 +218,7 @@ class Losses:
         return BitMap(live.tolist())
 
     def list_keepers(self, number: int) -> list[int]:
-        """The states that need a file, by their numbers."""
+        """List the states that need a file, by their numbers."""
         groups = tuple(group for group, files in enumerate(self._live) if number in files)
         if groups not in self._users:
             live = set(groups)
@@ -226,7 +226,7 @@ class Losses:
         return self._users[groups]
 
     def list_broken(self) -> dict[int, BrokenState]:
-        """The states that cannot be read in full, by their numbers."""
+        """List the states that cannot be read in full, by their numbers."""
         from pyroaring import BitMap
 
         gone, resized = BitMap(self.gone), BitMap(self.resized)
@@ -246,7 +246,7 @@ class Losses:
 
 
 def _count(lists: Iterable[Iterable[int]]) -> dict[int, int]:
-    """How often each number is in some lists, once in each."""
+    """Count how often each number is in some lists, once in each."""
     counts: dict[int, int] = {}
     for one in lists:
         for number in set(one):
@@ -327,7 +327,7 @@ def _identify(snapshot: Snapshot | None) -> _Key:
 
 
 def _walk_back(table: Table, ref: Ref, lost: Mapping[_Key, BrokenState]) -> Iterator[Snapshot]:
-    """A branch's newest readable state and those before it, up to the first that is whole."""
+    """Walk a branch's newest readable state and those before it, up to the first that is whole."""
     try:
         newest = table.snapshot(ref.name)
     except LakeError:

@@ -119,7 +119,7 @@ class Strays(Named):
 
 
 def find_strays(table: Table, *, now: datetime | None = None, age: timedelta | None = None) -> Strays:
-    """What is referred to and gone, and what nobody refers to.
+    """Find what is referred to and gone, and what nobody refers to.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ class _Maker:
     losses: Losses
 
     def sort_out(self, loose: Sequence[int], limit: datetime) -> dict[str, StrayFiles]:
-        """What nothing refers to, by what it is: orphans, young ones, hidden and foreign objects."""
+        """Sort what nothing refers to, by what it is: orphans, young ones, hidden and foreign objects."""
         sorted_out: dict[str, list[int]] = {"orphans": [], "young": [], "hidden": [], "foreign": []}
         purposes: dict[int, Purpose] = {}
         for place in loose:
@@ -224,13 +224,13 @@ class _Maker:
         return {kind: StrayFiles(tuple(places), make) for kind, places in sorted_out.items()}
 
     def list_missing(self) -> StrayFiles:
-        """What is referred to and gone: documents first, then the files of entries by path."""
+        """List what is referred to and gone: documents first, then the files of entries by path."""
         documents = [(path, None) for path in self.losses.named]
         files = sorted((path, number) for number, path in self.losses.gone.items())
         return StrayFiles((*documents, *files), self._make_missing)
 
     def list_resized(self) -> StrayFiles:
-        """What is referred to and of another length than recorded."""
+        """List what is referred to and of another length than recorded."""
         documents = [(path, None) for path in self.losses.resized_named]
         files = [(self._path(number), number) for number in self.losses.resized]
         return StrayFiles((*documents, *sorted(files)), self._make_resized)
@@ -333,7 +333,7 @@ def compare_presence(survey: Survey, strays: Strays) -> set[str]:
 
 
 def _count_rows(survey: Survey, path: str) -> str:
-    """The rows that an entry records of a file; empty for what no entry names."""
+    """Count the rows that an entry records of a file; empty for what no entry names."""
     import pyarrow.compute as pc
 
     entries = survey.entries
@@ -343,7 +343,7 @@ def _count_rows(survey: Survey, path: str) -> str:
 
 
 def _judge(stray: Stray) -> Any:
-    """An error where a state cannot be read without it; earlier documents and statistics are missed less.
+    """Judge an error where a state cannot be read without it; earlier documents and statistics are missed less.
 
     So is whatever a copy lacks and its original has: it would be lost with that.
     """

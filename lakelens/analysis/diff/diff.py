@@ -70,7 +70,7 @@ class Raised:
         return files.choose(lambda path: path not in self.paths, "path") if self.files else files
 
     def leave_out(self, change: PartitionChange) -> PartitionChange | None:
-        """What else changed in a partition; None when nothing else did."""
+        """Say what else changed in a partition; None when nothing else did."""
         mine = [file for file in self.files if str(file.partition) == change.partition]
         if not mine:
             return change
@@ -93,7 +93,7 @@ def _join(levels: Sequence[int]) -> str:
 
 
 def find_raised(added: FileSet, removed: FileSet) -> Raised:
-    """The data files that were removed and added again at another level, their bytes as they were."""
+    """Find the data files that were removed and added again at another level, their bytes as they were."""
     gone = removed.pick("path", "level", "content")
     before = {path: level for path, level, content in gone if level is not None and content == "data"}
     if not before:
@@ -103,7 +103,7 @@ def find_raised(added: FileSet, removed: FileSet) -> Raised:
 
 
 def find_raised_by(snapshot: Snapshot) -> Raised | None:
-    """The files of a commit that did nothing but raise files to another level; None for any other commit.
+    """Find the files of a commit that did nothing but raise files to another level; None for any other commit.
 
     Only the commit's own manifests are read, and only where their list counts equally many files added and removed.
     """
@@ -115,7 +115,7 @@ def find_raised_by(snapshot: Snapshot) -> Raised | None:
 
 
 def _read_balanced(snapshot: Snapshot) -> Sequence[Entry]:
-    """The entries of a commit that adds as many files as it removes; none of any other, or of one that is damaged."""
+    """Read the entries of a commit that adds as many files as it removes; none of any other, or of one that is damaged."""
     try:
         deltas = [one for one in snapshot.manifest_lists if one.role == "delta"]
         manifests = [manifest for delta in deltas for manifest in delta.manifests]
@@ -318,7 +318,7 @@ def diff_table(table: Table, before: Any = Default.PARENT, after: Any = None) ->
 
 
 def pick_snapshot(table: Table, wanted: Any) -> Snapshot:
-    """The snapshot that is meant: of a table its current one. Raises `Missing` where there is none."""
+    """Pick the snapshot that is meant: of a table its current one. Raises `Missing` where there is none."""
     if not isinstance(wanted, Table):
         return table.snapshot(wanted)
     if wanted.current is None:
@@ -402,7 +402,7 @@ def diff_manifests(before: Snapshot | None, after: Snapshot) -> ManifestChanges:
 
 
 def _list_live(manifest: Manifest) -> Sequence[Hashable]:
-    """The identities of the live files; none of a manifest that cannot be read: its damage shows with its files."""
+    """List the identities of the live files; none of a manifest that cannot be read: its damage shows with its files."""
     try:
         return [entry.file.identity for entry in manifest.entries if entry.is_live]
     except LakeError:

@@ -32,7 +32,7 @@ _ABOUT = "referenced_data_path"
 
 
 def format_deleted(diff: Diff) -> str:
-    """How many rows by what: `100 rows deleted by 1 deletion vector`; empty where nothing is known to be deleted."""
+    """Say how many rows by what: `100 rows deleted by 1 deletion vector`; empty where nothing is known to be deleted."""
     rows, kinds = count_deleted(diff)
     if not kinds or rows.most == 0:
         return ""
@@ -47,7 +47,7 @@ def format_deleted(diff: Diff) -> str:
 
 
 def count_deleted(diff: Diff) -> tuple[Amount, Counter[str]]:
-    """The rows deleted since the older state, and how many delete files and vectors deleted them, by kind."""
+    """Count the rows deleted since the older state, and how many delete files and vectors deleted them, by kind."""
     if diff.deletes.added:
         rows, kinds = _count_files(diff)
     elif diff.before is not None and not diff.deletes.removed:
@@ -120,7 +120,7 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight"
 
 
 def format_action(diff: Diff, relation: Relation) -> str:
-    """What was done, without counts of files: the operation, the commits between, or how the two states differ."""
+    """Say what was done, without counts of files: the operation, the commits between, or how the two states differ."""
     before, after = diff.before, diff.after
     if before is None:
         if after.id is None:
@@ -152,7 +152,7 @@ def format_action(diff: Diff, relation: Relation) -> str:
 
 
 def format_sentence(diff: Diff, relation: Relation) -> str:
-    """What was done, what happened to files and rows, whether schema and partitioning changed."""
+    """Say what was done, what happened to files and rows, whether schema and partitioning changed."""
     raised, action = diff.raised, diff.action
     if len(relation.steps) == 1 and len(raised.files) == len(diff.added) == len(diff.removed) > 0:
         sentence = f"{action} raised {_plural(len(raised.files), 'file')} {raised.span}, none rewritten"
@@ -163,7 +163,7 @@ def format_sentence(diff: Diff, relation: Relation) -> str:
 
 
 def _format_step(diff: Diff) -> str:
-    """The operation of one commit, and on what."""
+    """Format the operation of one commit, and on what."""
     after = diff.after
     operation = after.operation or _UNRECORDED
     statement = getattr(after, "statement", None)
@@ -276,7 +276,7 @@ def _count_marked(files: FileSet) -> int:
 
 
 def _count_ranges(files: Iterable[IndexFile]) -> int | None:
-    """The rows that the vectors of index files mark; None where one does not record it."""
+    """Count the rows that the vectors of index files mark; None where one does not record it."""
     counts = [
         vector.get("cardinality") for f in files if f.index_type == "DELETION_VECTORS" for vector in f.ranges
     ]
@@ -285,7 +285,7 @@ def _count_ranges(files: Iterable[IndexFile]) -> int | None:
 
 
 def _format_structure(diff: Diff) -> str:
-    """How many columns changed, and whether the partitioning did: `Two columns and the partitioning changed`."""
+    """Say how many columns changed, and whether the partitioning did: `Two columns and the partitioning changed`."""
     if diff.before is None:
         return ""
     columns = len({change.field_id for change in diff.schema})
@@ -304,7 +304,7 @@ def _format_commits(steps: Sequence[Snapshot], took: str = "") -> str:
 
 
 def format_duration(took: timedelta) -> str:
-    """A length of time, its sign left out.
+    """Format a length of time, its sign left out.
 
     >>> format_duration(timedelta(hours=3)), format_duration(timedelta(seconds=-31))
     ('3 hours', '31 s')
@@ -349,7 +349,7 @@ class Relation:
 
 
 def relate_snapshots(before: Snapshot | None, after: Snapshot) -> Relation:
-    """How `after` follows from `before`. Reads no manifest."""
+    """Relate how `after` follows from `before`. Reads no manifest."""
     if before is None:
         return Relation("nothing", steps=(after,))
     if before.table_location != after.table_location:

@@ -101,7 +101,7 @@ class Neighbours:
 
 
 def join_neighbours(changes: Sequence[JsonChange]) -> list[Neighbours]:
-    """The changes line by line; what was added to a list, or removed from it, is one line however many items it is.
+    """Join the changes line by line; what was added to a list, or removed from it, is one line however many items it is.
 
     >>> changes = diff_json({"log": [{"at": 1}]}, {"log": [{"at": 1}, {"at": 2}, {"at": 3}]})
     >>> [(line.path, len(line.changes)) for line in join_neighbours(changes)]
@@ -118,7 +118,7 @@ def join_neighbours(changes: Sequence[JsonChange]) -> list[Neighbours]:
 
 
 def _is_next(last: JsonChange, change: JsonChange) -> bool:
-    """Whether a change is of the item that follows in the same list, and of the same kind."""
+    """Check whether a change is of the item that follows in the same list, and of the same kind."""
     if change.kind != last.kind or change.kind == "changed" or not change.place or not last.place:
         return False
     step, before = change.place[-1], last.place[-1]
@@ -171,7 +171,7 @@ def diff_json(before: Any, after: Any, path: str = "$") -> JsonChanges:
 
 
 def find_vocabulary(*documents: Any) -> Vocabulary:
-    """What the format of some documents says of their keys, by the first of them that knows its format."""
+    """Find what the format of some documents says of their keys, by the first of them that knows its format."""
     known = (getattr(document, "vocabulary", None) for document in documents)
     return next((one for one in known if one is not None), UNKNOWN)
 
@@ -224,7 +224,7 @@ class _Comparison:
 
 
 def _is_equal(before: Any, after: Any) -> bool:
-    """Whether two values are the same, however deep they are."""
+    """Check whether two values are the same, however deep they are."""
     pairs = [(before, after)]
     while pairs:
         one, other = pairs.pop()
@@ -244,7 +244,7 @@ def _is_equal(before: Any, after: Any) -> bool:
 
 
 def _match_items(before: list[Any], after: list[Any]) -> tuple[Mapping[Any, Any], Mapping[Any, Any], str]:
-    """The items of both lists by what identifies them, and what stands before that in a path."""
+    """Match the items of both lists by what identifies them, and what stands before that in a path."""
     for name in _IDENTIFIERS:
         old, new = _index_by(before, name), _index_by(after, name)
         if old is not None and new is not None:

@@ -64,7 +64,7 @@ _MOMENTS = ("TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMPLTZ", "TIMESTAMPNTZ", "TIMESTA
 
 
 def parse_condition(text: str, schema: Schema) -> Condition:
-    """What a predicate in SQL says of the columns of a schema.
+    """Parse what a predicate in SQL says of the columns of a schema.
 
     Raises `LakeError` for what is not understood and for literals that do not fit, naming the place, and `Missing` for a
     column that there is not, with the nearest names.
@@ -128,7 +128,7 @@ class _Parser:
     # --- structure -----------------------------------------------------------------------------------------------------
 
     def _read(self, node: exp.Expression, negated: bool) -> Condition:
-        """A part, or its negation."""
+        """Read a part, or its negation."""
         from sqlglot import exp
 
         if isinstance(node, exp.Paren):
@@ -217,7 +217,7 @@ class _Parser:
         return join_parts("or", [empty, fits], self._show(node, True))
 
     def _read_flag(self, node: exp.Expression, negated: bool) -> Condition:
-        """A boolean column by itself."""
+        """Read a boolean column by itself."""
         from sqlglot import exp
 
         self._need_flag(node, node)
@@ -234,7 +234,7 @@ class _Parser:
         return self._make_term(node, node.this, "starts with", negated, [node.args["expression"]])
 
     def _read_like(self, node: exp.Expression, negated: bool) -> Condition:
-        """A pattern: by what it begins with."""
+        """Read a pattern: by what it begins with."""
         from sqlglot import exp
 
         whole, escape = node, "\\"
@@ -274,7 +274,7 @@ class _Parser:
         *,
         is_text: bool = False,
     ) -> Condition:
-        """A comparison of a column, or its negation, as a term; a constant where the literals decide by themselves."""
+        """Make a comparison of a column, or its negation, as a term; a constant where the literals decide by themselves."""
         name, found = self._find_column(node, unwrap(column))
         text = self._show(node, negated) if text is None else text
         test = _NEGATED[test] if negated else test
@@ -320,7 +320,7 @@ class _Parser:
         raise Missing(message, hint=list_nearest(name, self._fields), sql=self._text, span=span)
 
     def _read_literal(self, node: exp.Expression) -> Any:
-        """A literal: text, a number, a time, bytes, TRUE or FALSE; None for NULL."""
+        """Read a literal: text, a number, a time, bytes, TRUE or FALSE; None for NULL."""
         from sqlglot import exp
 
         node = unwrap(node)
@@ -369,7 +369,7 @@ class _Parser:
 
 
 def list_columns(fields: Sequence[Field], prefix: str = "") -> Iterator[tuple[str, Field]]:
-    """The columns that a row has one value of, by full name: not those inside lists and maps."""
+    """List the columns that a row has one value of, by full name: not those inside lists and maps."""
     for field in fields:
         yield f"{prefix}{field.name}", field
         if field.type.logical == "struct":

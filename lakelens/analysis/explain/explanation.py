@@ -153,7 +153,7 @@ class Explanation(Displayable):
         return np.flatnonzero(self.file_judgement.kept & self.in_kept_manifests)
 
     def _take(self, places: NDArray[np.int64]) -> FileSet:
-        """The files of some numbers among those that were judged."""
+        """Take the files of some numbers among those that were judged."""
         return self._pool.take(self.facts.places[places].tolist())
 
     @cached_property
@@ -214,7 +214,7 @@ class Explanation(Displayable):
         return self.sums[-1][1][0]
 
     def count_files(self, manifests: Sequence[Manifest]) -> tuple[int, int | None, int | None]:
-        """How many files, rows and bytes some manifests hold: as their list counts them, where many were not read."""
+        """Count how many files, rows and bytes some manifests hold: as their list counts them, where many were not read."""
         assert self.snapshot is not None
         files = self.snapshot.list_files(manifests)
         if files is self.snapshot.files or not self.in_kept_manifests.all():  # the pool has them too
@@ -223,7 +223,7 @@ class Explanation(Displayable):
         return len(files), files.record_count, files.size_bytes if files.counted is None else None
 
     def explain_answer(self, part: Condition, answer: str, places: NDArray[np.int64]) -> str:
-        """What stands behind an answer in some files: their values, or the rule by which nothing is known."""
+        """Explain what stands behind an answer in some files: their values, or the rule by which nothing is known."""
         if answer == "overlaps":
             for reason in ("bounds", "key", "partition"):
                 found = describe_range(self.file_judgement, part, reason, places)
@@ -261,7 +261,7 @@ class Explanation(Displayable):
         )
 
     def answer(self, part: int) -> list[str]:
-        """What one of `parts` says of each kept file: one of `judgement.ANSWERS`."""
+        """Say what one of `parts` says of each kept file: one of `judgement.ANSWERS`."""
         codes = self.file_judgement.answer(self.file_judgement.parts[part])[self._kept_places]
         return [ANSWERS[code] for code in codes.tolist()]
 
@@ -299,7 +299,7 @@ class Explanation(Displayable):
         return self.kept.size_bytes
 
     def tasks(self, size: int | None = None, parallelism: int | None = None) -> Tasks:
-        """How an engine would divide the kept files into tasks; see `plan_tasks`.
+        """Say how an engine would divide the kept files into tasks; see `plan_tasks`.
 
         Parameters
         ----------
@@ -352,13 +352,13 @@ class Explanation(Displayable):
 
 
 def explain_predicate(table: Table, where: str, snapshot: Any, row_groups: bool) -> Explanation:
-    """Why a predicate reads some files of a snapshot (None: the current one) and skips the others."""
+    """Explain why a predicate reads some files of a snapshot (None: the current one) and skips the others."""
     found = table.current if snapshot is None else table.snapshot(snapshot)
     return Explanation(table, where, found, row_groups)
 
 
 def _pick_schema(table: Table, snapshot: Snapshot) -> Schema:
-    """The schema whose names a reader of the snapshot uses."""
+    """Pick the schema whose names a reader of the snapshot uses."""
     if snapshot is table.current:
         return table.schema
     try:

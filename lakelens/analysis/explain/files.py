@@ -108,7 +108,7 @@ class FileFacts:
         return None if merging is not None and term.column in merging.keys else self._independent
 
     def group_buckets(self) -> Iterator[NDArray[np.int64]]:
-        """The numbers of the files of each bucket of each partition."""
+        """Group the numbers of the files of each bucket of each partition."""
         import numpy as np
 
         partition = self.column("partition")
@@ -128,7 +128,7 @@ class FileFacts:
         return self._stats.get((name, leaf))
 
     def has_stats(self, leaf: str) -> bool:
-        """Whether bounds or counts of nulls of a leaf column are known of any file."""
+        """Check whether bounds or counts of nulls of a leaf column are known of any file."""
         return any((name, leaf) in self._stats for name in ("lower_bounds", "null_counts"))
 
     def partition(self, name: str) -> pa.Array | None:
@@ -150,7 +150,7 @@ class FileFacts:
 
 
 def _group(codes: NDArray[Any]) -> Iterator[NDArray[np.int64]]:
-    """The places of equal codes."""
+    """Group the places of equal codes."""
     import numpy as np
 
     order = np.argsort(codes, kind="stable")
@@ -171,7 +171,7 @@ def _join(arrays: Sequence[pa.Array | None], batches: Sequence[FileBatch]) -> pa
 
 
 def list_columns(known: Sequence[str], has_bounds: bool) -> list[str]:
-    """The columns of files that a predicate is judged by, of those that there are."""
+    """List the columns of files that a predicate is judged by, of those that there are."""
     bounds = ("lower_bounds", "upper_bounds", *COUNTS) if has_bounds else ()
     return [name for name in (*_PLAIN, *bounds) if name in known]
 
@@ -180,7 +180,7 @@ _MOST_BUCKETS = 1_000
 
 
 def judge_files(condition: Condition, facts: FileFacts) -> Judgement:
-    """Which files can be skipped, and why."""
+    """Judge which files can be skipped, and why."""
     judgement = Judgement(condition, len(facts))
     if not len(facts):
         return judgement
@@ -209,7 +209,7 @@ def judge_files(condition: Condition, facts: FileFacts) -> Judgement:
 
 
 def _add_partitions(judgement: Judgement, term: Term, facts: FileFacts) -> None:
-    """What the partition values of files say of a term's column, spec by spec."""
+    """Add what the partition values of files say of a term's column, spec by spec."""
     import numpy as np
 
     specs = facts.numpy("spec_id") if facts.column("spec_id") is not None else np.full(len(facts), -1)
@@ -259,7 +259,7 @@ def _add_equal(
     of_spec: Mask,
     placement: Placement,
 ) -> bool:
-    """What the partition values of wanted values prove: a file has another one."""
+    """Add what the partition values of wanted values prove: a file has another one."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -302,7 +302,7 @@ def _skip_buckets(judgement: Judgement, condition: Condition, facts: FileFacts) 
 
 
 def _list_key_values(condition: Condition, columns: Sequence[str]) -> list[dict[str, Any]] | None:
-    """The combinations of values of some columns that a predicate allows; None where it allows others, or too many."""
+    """List the combinations of values of some columns that a predicate allows; None where it allows others, or too many."""
     parts = condition.parts if isinstance(condition, Group) and condition.kind == "and" else (condition,)
     found: dict[str, tuple[Any, ...]] = {}
     for part in parts:
@@ -327,7 +327,7 @@ def _list_key_values(condition: Condition, columns: Sequence[str]) -> list[dict[
 
 
 def _add_bounds(judgement: Judgement, term: Term, facts: FileFacts, reason: str) -> None:
-    """What the bounds and counts of a column in each file prove."""
+    """Add what the bounds and counts of a column in each file prove."""
     import pyarrow as pa
 
     leaf = next((name for name in list_leaves(term) if facts.has_stats(name)), None)
@@ -350,7 +350,7 @@ def list_leaves(term: Term) -> tuple[str, ...]:
 
 
 def _is_comparable(kind: pa.DataType, term: Term) -> bool:
-    """Whether bounds of this type have the order of a term's literals, as far as Arrow knows."""
+    """Check whether bounds of this type have the order of a term's literals, as far as Arrow knows."""
     import pyarrow as pa
 
     literal = arrow_type(term.type)

@@ -141,7 +141,7 @@ class Judgement:
         self.reason[here], self.part[here] = REASONS.index(reason), part
 
     def _fails(self, condition: Condition) -> Mask:
-        """Where no row fits a part."""
+        """Say where no row fits a part."""
         return self._fold(condition, self._none, "and", False)
 
     def _fold(self, condition: Condition, proved: dict[int, Mask], enough: str, constant: bool) -> Mask:
@@ -183,14 +183,14 @@ class Judgement:
         return codes
 
     def find_ranges(self, part: Condition, reason: str) -> list[tuple[Term, Proof]]:
-        """The proofs of a reason for the terms of a part."""
+        """Find the proofs of a reason for the terms of a part."""
         return [
             (term, proof) for term in list_terms(part) for proof in self.proofs.get((id(term), reason), ())
         ]
 
 
 def name_columns(part: Condition) -> str:
-    """The columns of a part."""
+    """Name the columns of a part."""
     return ", ".join(dict.fromkeys(term.column for term in list_terms(part)))
 
 
@@ -237,7 +237,7 @@ class Level(Named):
 
 
 def count_reasons(reasons: NDArray[Any]) -> tuple[tuple[str, int], ...]:
-    """How many items were skipped for each reason, the most first."""
+    """Count how many items were skipped for each reason, the most first."""
     counted = Counter(reasons[reasons >= 0].tolist())
     return tuple((REASONS[code], number) for code, number in counted.most_common())
 
@@ -312,7 +312,7 @@ def build_items(explanation: Explanation) -> pa.Table:
 
 
 def _count_rows(manifest: Any) -> int | None:
-    """The rows of the files that are there, as the list counts them."""
+    """Count the rows of the files that are there, as the list counts them."""
     counts = (getattr(manifest, name, None) for name in ("added_rows_count", "existing_rows_count"))
     known = [count for count in counts if isinstance(count, int)]
     return sum(known) if known else None
@@ -377,7 +377,7 @@ def find_answers(
 def list_bounds(
     judgement: Judgement, parts: NDArray[Any], reasons: NDArray[Any]
 ) -> tuple[pa.Array, pa.Array]:
-    """The values that rows can have of the column of a part, item by item, as text: of what decided."""
+    """List the values that rows can have of the column of a part, item by item, as text: of what decided."""
     import numpy as np
     import pyarrow as pa
 
@@ -395,7 +395,7 @@ def list_bounds(
 def _list_ranges(
     judgement: Judgement, part: Condition, reason: str, places: NDArray[Any]
 ) -> tuple[list[str | None], list[str | None]]:
-    """The bounds of the terms of a part in some items; without a reason those that are narrowest, of the files."""
+    """List the bounds of the terms of a part in some items; without a reason those that are narrowest, of the files."""
     reasons = (reason,) if reason else ("bounds", "key", "partition")
     names = {name for _, name in judgement.proofs}
     lower: list[str | None] = [None] * len(places)
@@ -413,7 +413,7 @@ def _list_ranges(
 
 
 def group_skipped(explanation: Explanation) -> tuple[Share, ...]:
-    """What skipped how many files: manifests by what their list says, files by what their entries say."""
+    """Group what skipped how many files: manifests by what their list says, files by what their entries say."""
     import numpy as np
 
     judged, shares = explanation.manifest_judgement, []
@@ -437,7 +437,7 @@ def group_skipped(explanation: Explanation) -> tuple[Share, ...]:
 
 
 def group_kept(explanation: Explanation) -> tuple[Share, ...]:
-    """What keeps how many files: the part that not every row fits, and the answer to it."""
+    """Group what keeps how many files: the part that not every row fits, and the answer to it."""
     import numpy as np
 
     facts, judgement = explanation.facts, explanation.file_judgement
@@ -456,7 +456,7 @@ def group_kept(explanation: Explanation) -> tuple[Share, ...]:
 
 
 def describe_range(judgement: Judgement, part: Condition, reason: str, places: NDArray[Any]) -> str:
-    """What decided in some items, as one range: from the least lower bound to the greatest upper one."""
+    """Describe what decided in some items, as one range: from the least lower bound to the greatest upper one."""
     import pyarrow.compute as pc
 
     for _, proof in judgement.find_ranges(part, reason):

@@ -100,7 +100,7 @@ def _add_equal(
     summaries: dict[int, FieldSummary],
     placement: Placement,
 ) -> None:
-    """What the partition values of wanted values prove: they are outside of those in the manifest."""
+    """Add what the partition values of wanted values prove: they are outside of those in the manifest."""
     import numpy as np
 
     wanted = transform_values(term, field, placement)
@@ -194,7 +194,7 @@ def _judge_file(condition: Condition, groups: RowGroups, merging: Merging | None
 
 
 def count_groups(files: Iterable[FileGroups]) -> Level:
-    """How many row groups were looked at and what skipped them; a file without any is read whole, as one."""
+    """Count how many row groups were looked at and what skipped them; a file without any is read whole, as one."""
     reasons: Counter[str] = Counter()
     looked_at = skipped = size = 0
     for file in files:
@@ -230,7 +230,7 @@ def try_indexes(judgement: Judgement, take: Callable[[NDArray[np.int64]], FileSe
 
 
 def _find_indexed(facts: FileFacts) -> NDArray[np.bool_]:
-    """Which files have an index, beside them or in their entry."""
+    """Find which files have an index, beside them or in their entry."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc

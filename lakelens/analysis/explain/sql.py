@@ -59,7 +59,7 @@ def is_null(node: exp.Expression) -> bool:
 
 
 def show_sql(node: exp.Expression, negated: bool, text: str = "") -> str:
-    """A part as SQL; a comparison as it is in the `text`."""
+    """Show a part as SQL; a comparison as it is in the `text`."""
     from sqlglot import exp
 
     if bool(node.args.get("negate")):
@@ -81,7 +81,7 @@ def show_sql(node: exp.Expression, negated: bool, text: str = "") -> str:
 
 
 def find_place(node: exp.Expression) -> tuple[int | None, int | None]:
-    """The first and the last character of a part, as far as it is known."""
+    """Find the first and the last character of a part, as far as it is known."""
     places = [(one.meta["start"], one.meta["end"]) for one in node.walk() if "start" in one.meta]
     if not places:
         return None, None
@@ -89,7 +89,7 @@ def find_place(node: exp.Expression) -> tuple[int | None, int | None]:
 
 
 def split_pattern(pattern: str, escape: str) -> tuple[str, str]:
-    """The text that a pattern begins with, and the rest from its first wildcard on.
+    """Split the text that a pattern begins with, and the rest from its first wildcard on.
 
     >>> split_pattern("a!%b%c", "!")
     ('a%b', '%c')
@@ -117,12 +117,12 @@ _HEX = re.compile(r"""\b[xX]'(?![0-9a-fA-F]*')""")
 
 
 def describe_place(begin: int | None) -> str:
-    """Where a character is, for a message."""
+    """Describe where a character is, for a message."""
     return "" if begin is None else f" at character {begin + 1}"
 
 
 def cut_text(text: str, begin: int = 0) -> str:
-    """A text, of a long one what is around a place.
+    """Cut a text, of a long one what is around a place.
 
     >>> cut_text("id = 1"), len(cut_text("(" * 5_000))
     ('id = 1', 121)
@@ -135,7 +135,7 @@ def cut_text(text: str, begin: int = 0) -> str:
 
 
 def describe_syntax(text: str, error: Exception) -> tuple[int | None, str]:
-    """The place of an error of the parser, and what is wrong there.
+    """Describe the place of an error of the parser, and what is wrong there.
 
     >>> describe_syntax("name = 'a", ValueError())
     (7, 'a quote that is not closed')
@@ -217,7 +217,7 @@ class Point:
 
 
 def read_moment(text: str) -> Moment:
-    """A date or a time in ISO 8601, as SQL engines read it: `2024`, `2024-01`, `2024-01-05 10:30:00.5+02:00`.
+    """Read a date or a time in ISO 8601, as SQL engines read it: `2024`, `2024-01`, `2024-01-05 10:30:00.5+02:00`.
 
     >>> read_moment("1970-01-01 00:00:01").nanos
     1000000000
@@ -242,7 +242,7 @@ def read_moment(text: str) -> Moment:
 
 
 def read_number(text: str) -> Decimal:
-    """A number as it is written."""
+    """Read a number as it is written."""
     try:
         return Decimal(text.strip().replace("_", "x"))
     except InvalidOperation as error:
@@ -250,7 +250,7 @@ def read_number(text: str) -> Decimal:
 
 
 def cut_fraction(number: Decimal) -> Decimal:
-    """A number as SQL casts it to an integer, towards zero; one beyond all integers as it is.
+    """Cut a number as SQL casts it to an integer, towards zero; one beyond all integers as it is.
 
     >>> cut_fraction(Decimal("-1.5")), cut_fraction(Decimal("1e999999999"))
     (Decimal('-1'), Decimal('1E+999999999'))
@@ -261,7 +261,7 @@ def cut_fraction(number: Decimal) -> Decimal:
 
 
 def place_literal(raw: Any, kind: DataType) -> Point:
-    """Where a literal is among the values of a type. Raises `NoValue` for one that it has no place among.
+    """Place where a literal is among the values of a type. Raises `NoValue` for one that it has no place among.
 
     >>> from lakelens.model.schema import DataType
     >>> place_literal(Decimal("1.5"), DataType("int", "int32"))
@@ -274,7 +274,7 @@ def place_literal(raw: Any, kind: DataType) -> Point:
 
 
 def _place_count(count: Decimal | int, kind: DataType, show: Callable[[int], Any] = int) -> Point:
-    """A number of whole units, which the type holds with its bits."""
+    """Place a number of whole units, which the type holds with its bits."""
     most = 1 << (_BITS[kind.logical] - 1)
     if not -most <= count < most:
         return Point(None, side=1 if count > 0 else -1)

@@ -89,7 +89,7 @@ class Tasks(Items[ScanTaskGroup]):
 def plan_tasks(
     files: FileSet | Iterable[DataFile], table: Table, size: int | None = None, parallelism: int | None = None
 ) -> Tasks:
-    """How an engine would put the data files of a scan into tasks.
+    """Plan how an engine would put the data files of a scan into tasks.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def plan_tasks(
 
 
 def make_task(units: Sequence[SplitUnit]) -> ScanTaskGroup:
-    """The task of some units, in which parts of a file that follow each other are one.
+    """Make the task of some units, in which parts of a file that follow each other are one.
 
     >>> from types import SimpleNamespace
     >>> file = SimpleNamespace(path="/t/a")

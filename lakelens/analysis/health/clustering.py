@@ -220,7 +220,7 @@ def measure_column(figures: FileFigures, leaf: str, kind: Any) -> ColumnDepth | 
 
 
 def list_quantiles(depths: Numbers) -> tuple[int, ...]:
-    """The depths that 5 %, 10 % … 100 % of the points do not exceed; the last is the worst.
+    """List the depths that 5 %, 10 % … 100 % of the points do not exceed; the last is the worst.
 
     >>> import numpy as np
     >>> list_quantiles(np.arange(1, 101))[:3], list_quantiles(np.array([7]))[-1]
@@ -234,7 +234,7 @@ def list_quantiles(depths: Numbers) -> tuple[int, ...]:
 
 
 def _find_empty(figures: FileFigures, leaf: str) -> Any:
-    """The data files that hold nothing but nulls and NaN of a column, as far as they are counted."""
+    """Find the data files that hold nothing but nulls and NaN of a column, as far as they are counted."""
     import numpy as np
     import pyarrow.compute as pc
 
@@ -290,7 +290,7 @@ _MOST_NAMED = 3
 
 
 def measure_clustering(figures: FileFigures, rules: HealthRules) -> Clustering:
-    """Every column with bounds, the best separated first."""
+    """Measure every column with bounds, the best separated first."""
     found = [one for leaf, kind in figures.leaves if (one := measure_column(figures, leaf, kind)) is not None]
     why = _list_reasons(figures, rules)
     found = [replace(one, why=_say_why(one, why.get(one.name, ""))) for one in found]
@@ -298,7 +298,7 @@ def measure_clustering(figures: FileFigures, rules: HealthRules) -> Clustering:
 
 
 def _list_reasons(figures: FileFigures, rules: HealthRules) -> dict[str, str]:
-    """Why a column may be in order: partitions, buckets, the order of rows."""
+    """List why a column may be in order: partitions, buckets, the order of rows."""
     reasons: dict[str, list[str]] = {}
     for spec in rules.specs:
         for field in spec.fields:
@@ -313,7 +313,7 @@ def _list_reasons(figures: FileFigures, rules: HealthRules) -> dict[str, str]:
 
 
 def _say_why(depth: ColumnDepth, reason: str) -> str:
-    """What the depth comes from: what puts rows in order, else whether they are in one at all."""
+    """Say what the depth comes from: what puts rows in order, else whether they are in one at all."""
     words = [reason] if reason else []
     if not reason and depth.files > 1 and depth.mean > depth.files / 2:
         words.append("not sorted across files")
@@ -325,7 +325,7 @@ def _say_why(depth: ColumnDepth, reason: str) -> str:
 
 
 def measure_columns(figures: FileFigures, rules: HealthRules, clustering: Clustering) -> Iterator[Measure]:
-    """The depth in the order of rows, files without bounds, and columns without statistics."""
+    """Measure the depth in the order of rows, files without bounds, and columns without statistics."""
     if not len(figures.data) or not rules.has_records:
         return
     sorted_by = rules.sort_column
@@ -374,7 +374,7 @@ class _Absences:
         self._fields = {field.name: field for field in table.schema.fields} | dict(table.schema.leaves())
 
     def explain(self, column: str, file_format: str) -> str:
-        """The property that leaves a column's bounds out; empty where none is known."""
+        """Explain the property that leaves a column's bounds out; empty where none is known."""
         if column not in self._fields:
             return ""
         term = Term("", column, self._fields[column].type, "is not null")
@@ -409,7 +409,7 @@ def _measure_silent(
 
 
 def _is_empty(figures: FileFigures, leaf: str) -> bool:
-    """Whether every data file holds nothing but nulls of a column, so that there is nothing to bound."""
+    """Check whether every data file holds nothing but nulls of a column, so that there is nothing to bound."""
     import pyarrow.compute as pc
 
     nulls, values = figures.stat("null_counts", leaf), figures.stat("value_counts", leaf)
@@ -420,7 +420,7 @@ def _is_empty(figures: FileFigures, leaf: str) -> bool:
 
 
 def _walk_bounded(fields: Sequence[Field], prefix: str = "") -> Iterator[tuple[str, Field]]:
-    """The leaf columns that may have bounds: those in no list and no map, of a type that is in an order."""
+    """Walk the leaf columns that may have bounds: those in no list and no map, of a type that is in an order."""
     for field in fields:
         name = f"{prefix}{field.name}"
         if field.type.logical == "struct":

@@ -79,7 +79,7 @@ class SmallFiles:
 
 
 def find_small(figures: FileFigures, rules: HealthRules) -> SmallFiles:
-    """The small files of each group."""
+    """Find the small files of each group."""
     grouped = rules.group(figures)
     groups, sizes, number = grouped.numbers[figures.data], figures.sizes[figures.data], grouped.count
     small = sizes < rules.file_size.value
@@ -91,7 +91,7 @@ def find_small(figures: FileFigures, rules: HealthRules) -> SmallFiles:
 
 
 def measure_files(figures: FileFigures, rules: HealthRules) -> Iterator[Measure]:
-    """The figures of data files."""
+    """Measure the figures of data files."""
     if not len(figures.data):
         return
     small = find_small(figures, rules)
@@ -109,7 +109,7 @@ def measure_files(figures: FileFigures, rules: HealthRules) -> Iterator[Measure]
 
 
 def _measure_median(figures: FileFigures, rules: HealthRules, small: SmallFiles) -> Measure:
-    """The median size, and whether a rewrite can reach what it is compared with."""
+    """Measure the median size, and whether a rewrite can reach what it is compared with."""
     import numpy as np
 
     limit = rules.file_size
@@ -139,7 +139,7 @@ def _measure_median(figures: FileFigures, rules: HealthRules, small: SmallFiles)
 
 
 def _measure_small(figures: FileFigures, rules: HealthRules, small: SmallFiles) -> Measure:
-    """The most small files that one partition has, and what a rewrite makes of all of them."""
+    """Measure the most small files that one partition has, and what a rewrite makes of all of them."""
     import numpy as np
 
     limit = rules.small_files
@@ -156,7 +156,7 @@ def _measure_small(figures: FileFigures, rules: HealthRules, small: SmallFiles) 
 
 
 def _say_joined(small: SmallFiles, rules: HealthRules) -> str:
-    """How many files fewer a rewrite leaves; exactly, where each group becomes one file."""
+    """Say how many files fewer a rewrite leaves; exactly, where each group becomes one file."""
     import numpy as np
 
     is_exact = rules.joins_exactly and bool((small.made <= 1).all())
@@ -168,7 +168,7 @@ def _say_joined(small: SmallFiles, rules: HealthRules) -> str:
 
 
 def _measure_skew(noun: str, held: Numbers, name: object) -> Iterator[Measure]:
-    """The largest part beside the median one."""
+    """Measure the largest part beside the median one."""
     import numpy as np
 
     known = held[held > 0]
@@ -209,7 +209,7 @@ class PartRows(Rows):
         return f"<PartRows {len(self)} {self.noun}{'s' * (len(self) != 1)}>"
 
     def list_largest(self, name: str, most: int) -> list[dict[str, object]]:
-        """The rows with the largest values of a column, the largest first."""
+        """List the rows with the largest values of a column, the largest first."""
         import pyarrow.compute as pc
 
         order = pc.select_k_unstable(self._table, min(most, len(self)), [(name, "descending")])
@@ -217,7 +217,7 @@ class PartRows(Rows):
         return sorted(listed, key=lambda row: -row[name])  # type: ignore[operator]
 
     def sum(self, name: str) -> int:
-        """The sum of a column."""
+        """Give the sum of a column."""
         import pyarrow.compute as pc
 
         return int(pc.sum(self._table[name]).as_py() or 0)
@@ -338,7 +338,7 @@ class Health(Tabular, Displayable):
         self.who_can_read: Needs = self._try(lambda: Needs(rules.list_needs(self.figures)), Needs(), "needs")
 
     def _measure(self) -> Iterator[Measure]:
-        """Every figure, group by group."""
+        """Measure every figure, group by group."""
         figures, rules = self.figures, self.rules
         sources: list[tuple[str, Callable[[], Iterable[Measure]]]] = [
             ("files", lambda: measure_files(figures, rules)),
@@ -351,12 +351,12 @@ class Health(Tabular, Displayable):
         yield from sorted(found, key=lambda one: GROUPS.index(one.group))
 
     def _measure_format(self) -> Iterator[Measure]:
-        """The figures that only the table's format has."""
+        """Measure the figures that only the table's format has."""
         for measure in self.rules.measures:
             yield from measure(self.figures, self.reach, self.parts.documents)
 
     def _try(self, make: Callable[[], T], default: T, what: str) -> T:
-        """What can be measured; damage is said, and does not stop the rest."""
+        """Say what can be measured; damage is said, and does not stop the rest."""
         try:
             return make()
         except LakeError as error:
@@ -421,7 +421,7 @@ class Health(Tabular, Displayable):
         )
 
     def format_verdicts(self) -> str:
-        """How many figures there are to act on, to watch, and good.
+        """Say how many figures there are to act on, to watch, and good.
 
         >>> import lakelens as ll
         >>> ll.sample("hive").health().format_verdicts()
@@ -460,6 +460,6 @@ class Health(Tabular, Displayable):
 
 
 def measure_health(table: Table, snapshot: Any = None) -> Health:
-    """The health of a table: see `Table.health`."""
+    """Measure the health of a table: see `Table.health`."""
     chosen = table.current if snapshot is None else table.snapshot(snapshot)
     return Health(table, chosen, make_health_rules(table, chosen))

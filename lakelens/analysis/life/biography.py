@@ -269,7 +269,7 @@ class Biography(Tabular, Displayable):
 
 
 def write_biography(table: Table, file: str | DataFile) -> Biography:
-    """The life of a file; see `Table.biography`."""
+    """Write the life of a file; see `Table.biography`."""
     if not isinstance(file, str | DataFile):
         raise TypeError(f"a biography is of a path, a name or a DataFile, not of {type(file).__name__}")
     past = Past(table)
@@ -288,7 +288,7 @@ def write_biography(table: Table, file: str | DataFile) -> Biography:
 
 
 def _find_listed(table: Table, file: str | DataFile) -> DataFile:
-    """The file of a listing that a path or a name means."""
+    """Find the file of a listing that a path or a name means."""
 
     name = file.path if isinstance(file, DataFile) else file
     found = [one for one in table.files if one.path == name or one.path.endswith("/" + name.lstrip("/"))]
@@ -303,7 +303,7 @@ def _find_listed(table: Table, file: str | DataFile) -> DataFile:
 
 
 def format_time(at: datetime) -> str:
-    """A time to the second, in UTC."""
+    """Format a time to the second, in UTC."""
     return at.strftime("%Y-%m-%d %H:%M:%S")
 
 

@@ -106,7 +106,7 @@ class LiveOnLine:
         self._counts: dict[Hashable, Deleted] = {}
 
     def list_events(self) -> Iterator[Event]:
-        """The events, each after what was carried until then."""
+        """List the events, each after what was carried until then."""
         for before, place in self.line.walk():
             found = list(self._compare(before, place))
             if found and self._carried:
@@ -130,7 +130,7 @@ class LiveOnLine:
         return Event(snapshot.id, snapshot.committed_at, what, why, branch, **further)
 
     def _compare(self, before: int | None, place: int) -> Iterator[Event]:
-        """What is different in a state from the one before it."""
+        """Compare what is different in a state from the one before it."""
         now = self.presence.find(place)
         then = [] if before is None else self.presence.find(before)
         if now and not then:
@@ -189,7 +189,7 @@ class LiveOnLine:
         return self._make(place, "removed", why, rows=left, left=0, is_exact=deleted.is_exact)
 
     def _describe_heirs(self, place: int, snapshot: Snapshot, left: int | None) -> str:
-        """Where the rows went on that were left."""
+        """Describe where the rows went on that were left."""
         try:
             heirs = [
                 one
@@ -290,7 +290,7 @@ def _identify(match: DeleteMatch) -> Hashable:
 
 
 def count_deleted(matches: Sequence[DeleteMatch], total: int | None) -> Deleted:
-    """How many rows some deletes delete; what cannot be read, or is too much to read, counts as recorded."""
+    """Count how many rows some deletes delete; what cannot be read, or is too much to read, counts as recorded."""
     if not matches:
         return Deleted(0, True)
     if len(matches) <= MOST_DELETES:
@@ -303,7 +303,7 @@ def count_deleted(matches: Sequence[DeleteMatch], total: int | None) -> Deleted:
 
 
 def moves_rows(snapshot: Snapshot) -> bool:
-    """Whether a commit only moves rows, by its operation: a rewrite in Iceberg, a compaction in Paimon."""
+    """Check whether a commit only moves rows, by its operation: a rewrite in Iceberg, a compaction in Paimon."""
     return (snapshot.operation or "").lower() in ("replace", "compact")
 
 
@@ -322,7 +322,7 @@ def describe_added(past: Past, snapshot: Snapshot, file: DataFile) -> str:
 
 
 def _describe_sources(snapshot: Snapshot, file: DataFile) -> str:
-    """The files whose rows a rewrite put into a new one."""
+    """Describe the files whose rows a rewrite put into a new one."""
     if file.content != "data" or not moves_rows(snapshot):
         return ""
     try:

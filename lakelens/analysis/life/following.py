@@ -74,7 +74,7 @@ class States:
         self.errors: list[LakeError] = []
 
     def list_files(self, place: int) -> list[tuple[OpenedFile, int | None, Sequence[DeleteMatch]]]:
-        """The opened files that a state has, with their levels then and the deletes that reach them."""
+        """List the opened files that a state has, with their levels then and the deletes that reach them."""
         if place not in self._listed:
             for known in list(self._listed)[: -_KEPT_STATES + 1]:
                 del self._listed[known]
@@ -91,7 +91,7 @@ class States:
         return self._listed[place]
 
     def merge_of(self, place: int) -> Merge | None:
-        """How rows are merged at a state."""
+        """Say how rows are merged at a state."""
         snapshot = self.past.snapshot(place)
         if snapshot.schema_id not in self._merges:
             self._merges[snapshot.schema_id] = Living.of(self.past.table).open_merge(
@@ -100,7 +100,7 @@ class States:
         return self._merges[snapshot.schema_id]
 
     def read(self, place: int) -> dict[Hashable, Unit]:
-        """The units of a state; those that are as they were in another state are the same objects."""
+        """Read the units of a state; those that are as they were in another state are the same objects."""
         merge = self.merge_of(place)
         units: dict[Hashable, list[Any]] = {}
         for one, level, matches in self.list_files(place):
@@ -132,7 +132,7 @@ class States:
         return len({mark_delete(match) for _, _, matches in files for match in matches})
 
     def list_left(self, one: OpenedFile, matches: Sequence[DeleteMatch]) -> Iterator[Record]:
-        """The rows of a file that no delete deletes."""
+        """List the rows of a file that no delete deletes."""
         if not matches:
             yield from one.records
             return
@@ -151,7 +151,7 @@ class States:
         return found
 
     def group(self, parts: Sequence[Any]) -> Mapping[Hashable, list[Record]]:
-        """The records of each key."""
+        """Group the records of each key."""
         keys: dict[Hashable, list[Record]] = {}
         for one, _, matches in parts:
             for record in self.list_left(one, matches):
@@ -169,7 +169,7 @@ class States:
 
 
 def mark_delete(match: DeleteMatch) -> Hashable:
-    """What distinguishes a delete from others."""
+    """Say what distinguishes a delete from others."""
     return (match.kind, match.file.path, match.offset)
 
 
@@ -202,7 +202,7 @@ class Change:
 
 
 def compare_units(before: Mapping[Hashable, Unit], now: Mapping[Hashable, Unit]) -> Change:
-    """The rows that began and ended between two states; only units that differ are looked at."""
+    """Compare the rows that began and ended between two states; only units that differ are looked at."""
     change = Change()
     gone: dict[Ident, Seen] = {}
     came: dict[Ident, Seen] = {}
@@ -234,14 +234,14 @@ class Words:
         return self._past.table
 
     def name_commit(self, before: int | None, place: int) -> str:
-        """The commit that made a state, or that commits between have expired."""
+        """Name the commit that made a state, or that commits between have expired."""
         snapshot = self._past.snapshot(place)
         if not self._past.is_next(before, place):
             return f"a commit before {snapshot.id}; those between have expired"
         return f"{Living.of(self._table).describe_commit(snapshot)} {snapshot.id}"
 
     def name_writer(self, before: int | None, place: int, seen: Seen) -> str:
-        """The commit that wrote a row, and the one since which readers see it where that is another."""
+        """Name the commit that wrote a row, and the one since which readers see it where that is another."""
         commit = self.name_commit(before, place)
         if not self._past.is_next(before, place):
             return commit
@@ -254,7 +254,7 @@ class Words:
         return f"{Living.of(self._table).describe_commit(writer)} {writer.id}, visible since {commit}"
 
     def explain_end(self, seen: Seen, before: int | None, place: int, heir: Seen | None) -> tuple[str, str]:
-        """What ended a row between two states: the kind, and the words."""
+        """Explain what ended a row between two states: the kind, and the words."""
         commit = self.name_commit(before, place) if heir is None else self.name_writer(before, place, heir)
         merge = self._states.merge_of(place)
         if merge is not None:
@@ -351,14 +351,14 @@ class Identity(Named):
         }[self.kind]
 
     def identify(self, record: Record) -> Hashable:
-        """What is equal for versions of one row."""
+        """Identify what is equal for versions of one row."""
         if self.kind == "row id":
             return record.row_id
         return tuple(freeze(record.values[place]) for place in self.places)
 
 
 def choose_identity(table: Table, slots: Slots, condition: Condition, *, has_row_ids: bool) -> Identity:
-    """The strongest identity that a table has."""
+    """Choose the strongest identity that a table has."""
     names = tuple(name for name in table.schema.identifier_names if name in slots.by_name)
     if names:
         kind: Literal["primary key", "identifier fields"] = "identifier fields"

@@ -44,7 +44,7 @@ class Line:
     is_loose: bool = False
 
     def walk(self) -> Iterator[tuple[int | None, int]]:
-        """Each state with the one before it."""
+        """Walk each state with the one before it."""
         previous = self.before
         for place in self.places:
             yield previous, place
@@ -119,15 +119,15 @@ class Past:
         return self.states[place].snapshot
 
     def find(self, number: int | None, branch: str = "") -> int | None:
-        """The place of a snapshot's state; None where there is none."""
+        """Find the place of a snapshot's state; None where there is none."""
         return self._places.get((branch, number))
 
     def is_changelog(self, place: int) -> bool:
-        """Whether only a changelog is left of a state."""
+        """Check whether only a changelog is left of a state."""
         return self.states[place].roles == ("changelog",)
 
     def is_next(self, before: int | None, place: int) -> bool:
-        """Whether a state was made from another one, with none between."""
+        """Check whether a state was made from another one, with none between."""
         return before is not None and self.snapshot(place).parent_id == self.snapshot(before).id
 
     @cached_property
@@ -150,7 +150,7 @@ class Past:
         return named if isinstance(named, str) else _MAIN
 
     def _list_heads(self) -> Iterator[tuple[str, str, int | None]]:
-        """The name, the numbering and the newest state of each branch, that of the opened one first."""
+        """List the name, the numbering and the newest state of each branch, that of the opened one first."""
         if not self.table.traits.has_snapshots:
             yield self.opened, "", self.find(None)
             return
@@ -268,7 +268,7 @@ class Sighting:
 
 
 def find_sightings(past: Past, choose: Choose) -> list[Sighting]:
-    """The entries that are chosen by their paths, in the order of the manifests; all entries are read, by column."""
+    """Find the entries that are chosen by their paths, in the order of the manifests; all entries are read, by column."""
     import pyarrow.compute as pc
 
     survey, found = past.survey, list[Sighting]()
@@ -294,7 +294,7 @@ def find_sightings(past: Past, choose: Choose) -> list[Sighting]:
 def _count_places(
     manifests: pa.Array, hits: Sequence[int], numbers: dict[str, int], counted: dict[int, int]
 ) -> list[int]:
-    """The places of some rows in their manifests; `counted` goes on from batch to batch."""
+    """Count the places of some rows in their manifests; `counted` goes on from batch to batch."""
     import numpy as np
 
     encoded = manifests.dictionary_encode()
@@ -361,7 +361,7 @@ def find_named(past: Past, name: str) -> list[Sighting]:
 
 
 def _advise(past: Past, base: str) -> str:
-    """The nearest names of files, of those that begin alike; else where to look."""
+    """Advise the nearest names of files, of those that begin alike; else where to look."""
     import pyarrow.compute as pc
 
     alike: dict[str, None] = {}
@@ -412,11 +412,11 @@ class Presence:
         return found
 
     def find(self, place: int) -> list[Sighting]:
-        """The entries by which a state has the files."""
+        """Find the entries by which a state has the files."""
         return [self.sightings[self._last[key, place]] for key in self.held[:, place].nonzero()[0].tolist()]
 
     def get(self, key: int, place: int) -> Sighting:
-        """The entry by which a state has a file."""
+        """Give the entry by which a state has a file."""
         return self.sightings[int(self._last[key, place])]
 
 
@@ -454,7 +454,7 @@ class ListedPresence:
 
 
 def read_file(past: Past, sighting: Sighting) -> DataFile:
-    """The file of an entry, decoded alone. Raises `LakeError`."""
+    """Read the file of an entry, decoded alone. Raises `LakeError`."""
     manifest = past.survey.manifests[sighting.manifest]
     file = manifest.read_entry(sighting.entry).file
     if manifest.folded:  # row ids of some entries go on from those before them

@@ -92,7 +92,7 @@ def list_values(array: pa.Array, field: Field) -> list[Any]:
 
 
 def rename(value: Any, stored: pa.DataType, kind: DataType) -> Any:
-    """A nested value under today's names: fields are matched by id where the file keeps ids, else by name."""
+    """Rename a nested value under today's names: fields are matched by id where the file keeps ids, else by name."""
     import pyarrow as pa
 
     if value is None or not kind.children:
@@ -122,7 +122,7 @@ def rename(value: Any, stored: pa.DataType, kind: DataType) -> Any:
 
 
 def _find_child(stored: Any, child: Field) -> int | None:
-    """The place of a field in a stored struct."""
+    """Find the place of a field in a stored struct."""
     by_name = None
     for place in range(stored.num_fields):
         field = stored.field(place)
@@ -135,7 +135,7 @@ def _find_child(stored: Any, child: Field) -> int | None:
 
 
 def make_avro_name(name: str) -> str:
-    """What Iceberg's writers call a field in Avro, whose names have letters, digits and underscores alone.
+    """Say what Iceberg's writers call a field in Avro, whose names have letters, digits and underscores alone.
 
     >>> make_avro_name("a.b"), make_avro_name("1st")
     ('a_x2Eb', '_1st')
@@ -230,7 +230,7 @@ def _compare_floats(test: str, array: pa.Array, literals: pa.Array) -> Any:
 
 
 def pick_terms(condition: Condition, names: Sequence[str]) -> Condition | None:
-    """The parts of a conjunction that speak of some columns alone; None where none does."""
+    """Pick the parts of a conjunction that speak of some columns alone; None where none does."""
     parts = condition.parts if isinstance(condition, Group) and condition.kind == "and" else (condition,)
     kept = tuple(
         part
@@ -285,7 +285,7 @@ class Slots:
         return {slot.name: place for place, slot in enumerate(self.slots)}
 
     def list_names(self, snapshot: Snapshot | None) -> list[tuple[str, int]]:
-        """The columns that a reader of a snapshot sees, each under its name then, with its place."""
+        """List the columns that a reader of a snapshot sees, each under its name then, with its place."""
         schema: Schema = self._schema
         if snapshot is not None:
             try:
@@ -296,7 +296,7 @@ class Slots:
         return [(name, place) for name, place in keys if place is not None]
 
     def show(self, values: Sequence[Any], snapshot: Snapshot | None) -> dict[str, Any]:
-        """The values of a row under the names of a snapshot's schema."""
+        """Show the values of a row under the names of a snapshot's schema."""
         return {name: values[place] for name, place in self.list_names(snapshot)}
 
 
@@ -396,7 +396,7 @@ class Reader:
         yield from _make_records(number, file, positions, values, further)
 
     def _find_positions(self, file: DataFile, stored: StoredRows, condition: Condition) -> Any:
-        """The positions of the rows that fit."""
+        """Find the positions of the rows that fit."""
         import numpy as np
 
         names = list(dict.fromkeys(term.column for term in list_terms(condition)))
@@ -440,7 +440,7 @@ _SYSTEM = ("_row_id", "_last_updated_sequence_number", "_SEQUENCE_NUMBER", "_VAL
 
 
 def _find_ids(file: DataFile, stored: StoredRows, ids: Collection[int | None]) -> Any:
-    """The positions of the rows of some row ids: as stored, else counted on from the file's first one."""
+    """Find the positions of the rows of some row ids: as stored, else counted on from the file's first one."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -468,7 +468,7 @@ class _TooMany(Exception):
 
 
 def _take(stored: StoredRows, places: Sequence[Any], positions: Any) -> list[list[pa.Array]]:
-    """The values of some columns at some positions, column by column in pieces."""
+    """Take the values of some columns at some positions, column by column in pieces."""
     import numpy as np
     import pyarrow as pa
 
@@ -516,7 +516,7 @@ def _make_records(
 
 
 def _list_ways(fields: Sequence[Field]) -> Iterator[tuple[str, tuple[Field, ...]]]:
-    """The columns that a predicate can name, each with the fields that lead to it."""
+    """List the columns that a predicate can name, each with the fields that lead to it."""
     known = dict(list_columns(fields))
     for name, field_ in known.items():
         parts = name.split(".")

@@ -394,7 +394,7 @@ class Follower:
         return None
 
     def _list_visible(self, place: int) -> list[int]:
-        """The places of the columns that a reader of a state sees: a rewrite loses those that were dropped before."""
+        """List the places of the columns that a reader of a state sees: a rewrite loses those that were dropped before."""
         snapshot = self.past.snapshot(place)
         key = snapshot.schema_id
         if key not in self._visible:
@@ -470,7 +470,7 @@ class Follower:
         return version
 
     def _find_life(self, key: Hashable, alive: Counter[int]) -> Life:
-        """The life of a key that has no row now, else a new one."""
+        """Find the life of a key that has no row now, else a new one."""
         lives = self._by_key.setdefault(key, [])
         if self.identity.kind != "values":
             for life in lives:

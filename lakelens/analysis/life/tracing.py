@@ -56,7 +56,7 @@ class Candidates:
 
 
 def choose_files(past: Past, condition: Condition) -> Candidates:
-    """The data files of all states in which a row may fit."""
+    """Choose the data files of all states in which a row may fit."""
     table, survey = past.table, past.survey
     manifests = [manifest for manifest in survey.manifests if manifest.content == "data"]
     if not manifests:
@@ -87,7 +87,7 @@ def _to_arrow(mask: Any) -> Any:
 
 
 def _gather(past: Past) -> FileSet:
-    """The files of all states, of a format that has no plan to read them by column."""
+    """Gather the files of all states, of a format that has no plan to read them by column."""
     files: dict[Any, DataFile] = {}
     for state in past.states:
         files |= {file.identity: file for file in state.snapshot.files if file.content == "data"}
@@ -160,7 +160,7 @@ def _is_carried(version: Version, file: Any) -> bool:
 
 
 def _list_added(snapshot: Snapshot | None) -> Iterator[str]:
-    """The data files that a commit added."""
+    """List the data files that a commit added."""
     if snapshot is None:
         return
     try:
@@ -170,7 +170,7 @@ def _list_added(snapshot: Snapshot | None) -> Iterator[str]:
 
 
 def _list_sources(snapshot: Snapshot | None) -> Iterator[str]:
-    """The data files that a commit removed, or took rows from."""
+    """List the data files that a commit removed, or took rows from."""
     if snapshot is None:
         return
     try:
@@ -203,7 +203,7 @@ class _Trace:
         self.is_cut = False
 
     def choose(self, condition: Condition) -> Candidates:
-        """The files that may hold rows. Raises `LakeError` for more than are opened."""
+        """Choose the files that may hold rows. Raises `LakeError` for more than are opened."""
         found = choose_files(self.past, condition)
         self.total = max(self.total, found.total)
         if len(found.paths) > self.most_files:
@@ -229,7 +229,7 @@ class _Trace:
 
 
 def trace_rows(table: Table, where: str, most_files: int) -> RowLife:
-    """The lives of the rows that a predicate is about; see `Table.row`."""
+    """Trace the lives of the rows that a predicate is about; see `Table.row`."""
     before = table.reads
     trace = _Trace(table, where, most_files)
     current = table.current
@@ -296,7 +296,7 @@ def trace_rows(table: Table, where: str, most_files: int) -> RowLife:
 
 
 def _describe_unread(unread: Mapping[str, LakeError], count: int) -> Iterator[str]:
-    """Which of the files that may hold such rows are not there, and which cannot be read, and why."""
+    """Describe which of the files that may hold such rows are not there, and which cannot be read, and why."""
     gone = [path for path, error in unread.items() if isinstance(error, Missing)]
     damaged: dict[str, list[str]] = {}
     for path, error in unread.items():
@@ -363,7 +363,7 @@ def _number(lives: Sequence[Life]) -> list[Life]:
 
 
 def _ask_for_keys(table: Table, identity: Identity, opened: Sequence[OpenedFile]) -> Condition:
-    """A predicate that no row of the keys fails; others may fit it too."""
+    """Give a predicate that no row of the keys fails; others may fit it too."""
     fields = {field.name: field for field in table.schema.fields}
     parts: list[Condition] = []
     for name, place in zip(identity.columns, identity.places, strict=True):
@@ -384,7 +384,7 @@ def _keep(opened: Sequence[OpenedFile], identity: Identity, wanted: set[Hashable
 
 
 def _keep_fitting(trace: _Trace, lives: Sequence[Life]) -> list[Life]:
-    """The lives of which some version fits the predicate: of merged rows only then it is known."""
+    """Keep the lives of which some version fits the predicate: of merged rows only then it is known."""
     versions = [version for life in lives for version in life.versions]
     columns = {}
     for term in list_terms(trace.condition):

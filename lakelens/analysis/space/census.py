@@ -91,7 +91,7 @@ class Slices(Items[Slice]):
         return sum(one.size_bytes for one in self)
 
     def find(self, name: str) -> Slices:
-        """The slice of a name, or those of a group.
+        """Find the slice of a name, or those of a group.
 
         Parameters
         ----------
@@ -101,7 +101,7 @@ class Slices(Items[Slice]):
         return Slices(one for one in self if name in (one.name, one.group))
 
     def iterate_groups(self) -> Iterator[tuple[str, Slices]]:
-        """The groups in order, each with its slices."""
+        """Iterate the groups in order, each with its slices."""
         for group, members in groupby(self, key=lambda one: one.group):
             yield group, Slices(members)
 
@@ -252,7 +252,7 @@ class Census:
             self.label[spared] = self.number(NAMED)
 
     def _place_listed(self) -> None:
-        """The files of a listing, which is all that says which files there are."""
+        """Place the files of a listing, which is all that says which files there are."""
         import pyarrow.compute as pc
 
         if self.table.current is None:
@@ -353,7 +353,7 @@ class Census:
         return Expiring(self.holders, *self.add_up(owner, len(self.holders.keepers)))
 
     def list_live(self) -> list[LiveFile]:
-        """The live data files."""
+        """List the live data files."""
         import numpy as np
 
         number = self._numbers.get((LIVE, ""))

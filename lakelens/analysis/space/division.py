@@ -61,7 +61,7 @@ class Division:
 
 
 def divide_files(table: Table, files: Sequence[LiveFile], most: int = MOST_FOOTERS) -> Division:
-    """The bytes of live data files by column.
+    """Divide the bytes of live data files by column.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def _take_footers(table: Table, files: Sequence[LiveFile], division: Division, n
 
 
 def _describe(path: str, error: LakeError | None) -> str:
-    """Why a file is not divided."""
+    """Describe why a file is not divided."""
     if error is None:
         suffix = path.rpartition("/")[2].rpartition(".")[2].lower()
         known = ("avro", "csv", "json", "blob", "text", "txt", "row", "lance", "vortex", "mosaic", "video")
@@ -187,7 +187,7 @@ class _Names:
         return self._known[path, number]
 
     def shorten(self, path: str) -> str:
-        """The top column of a path; a name that is a column's goes before its parts."""
+        """Shorten the top column of a path; a name that is a column's goes before its parts."""
         dropped, _, number = path.partition("#")
         if number.isdigit() and path not in self.types:
             if int(number[:18]) in self._ids:

@@ -87,7 +87,7 @@ class Holders:
             self.of.append(place)
 
     def _find(self, number: int, keeper: Keeper) -> Holder:
-        """The holder of a state."""
+        """Find the holder of a state."""
         if keeper.roles == ():
             return Holder("unseen", keeper.ref)
         if keeper.kind == "changelog":
@@ -166,7 +166,7 @@ class Holders:
         return ranks
 
     def find(self, state: int) -> Holder:
-        """The holder of a state."""
+        """Find the holder of a state."""
         return self.holders[self.of[state]]
 
     @cached_property
@@ -193,13 +193,13 @@ class Holders:
 
 
 def name_branch(table: Table) -> str:
-    """The name of the branch that a table was opened on."""
+    """Give the name of the branch that a table was opened on."""
     name = getattr(table, "branch_name", None) or getattr(table, "branch", None)
     return name if isinstance(name, str) else "main"
 
 
 def _walk(start: int | None, parents: Mapping[int | None, int | None]) -> Iterator[int]:
-    """A snapshot and those before it that are known; a circle ends."""
+    """Walk a snapshot and those before it that are known; a circle ends."""
     seen: set[int] = set()
     while start is not None and start in parents and start not in seen:
         seen.add(start)
@@ -255,7 +255,7 @@ class Expiring:
         return [moment for number in self.holders.expirable if (moment := times[number]) is not None]
 
     def expire(self, before: datetime) -> Expiry:
-        """What goes when snapshots before a time expire."""
+        """Say what goes when snapshots before a time expire."""
         from bisect import bisect_left
 
         going = self.holders.expirable[: bisect_left(self._times, before)]
@@ -297,7 +297,7 @@ class Expiring:
 
 
 def parse_before(before: Any) -> datetime:
-    """A time before which snapshots expire: a `datetime` or a date (UTC without a zone), or ISO text.
+    """Parse a time before which snapshots expire: a `datetime` or a date (UTC without a zone), or ISO text.
 
     Raises `LakeError` for anything else.
 
@@ -312,7 +312,7 @@ def parse_before(before: Any) -> datetime:
 
 
 def format_time(moment: datetime) -> str:
-    """A time as short as it is exact.
+    """Format a time as short as it is exact.
 
     >>> from datetime import UTC
     >>> format_time(datetime(2024, 3, 1, tzinfo=UTC)), format_time(datetime(2024, 3, 1, 7, 30, tzinfo=UTC))

@@ -103,7 +103,7 @@ class RefSpaces(Items[RefSpace]):
 
 
 def list_states(census: Census) -> StateSpaces:
-    """What each state keeps."""
+    """List what each state keeps."""
     holders, many = census.holders, len(census.holders.keepers)
     sizes, files = census.add_up(_spread(census, census.only), many)
     last = census.add_up(census.owner, many)[0]
@@ -124,7 +124,7 @@ def list_states(census: Census) -> StateSpaces:
 
 
 def list_refs(census: Census) -> RefSpaces:
-    """What each holder keeps."""
+    """List what each holder keeps."""
     import numpy as np
 
     holders = census.holders
@@ -197,7 +197,7 @@ def describe_old(census: Census, before: datetime | None) -> list[Slice]:
 
 
 def _describe_holder(holders: Holders, holder: Holder, count: int, is_old: bool) -> str:
-    """How many snapshots hold bytes, and when they let go."""
+    """Describe how many snapshots hold bytes, and when they let go."""
     many = f"{count:,} snapshot{'s' * (count != 1)}"
     if holder.kind == "history":
         return f"{many}; freed when {'these expire' if count != 1 else 'it expires'}" if is_old else many
@@ -299,7 +299,7 @@ class Space(Tabular, Displayable):
         }[group]
 
     def count_files(self, group: str) -> int:
-        """The files of a group of slices.
+        """Count the files of a group of slices.
 
         Parameters
         ----------
@@ -310,7 +310,7 @@ class Space(Tabular, Displayable):
         return sum(files[number] for number, (name, _) in enumerate(self.census.labels) if name == group)
 
     def measure(self, group: str) -> int:
-        """The bytes of a group of slices.
+        """Measure the bytes of a group of slices.
 
         Parameters
         ----------
@@ -341,7 +341,7 @@ class Space(Tabular, Displayable):
         return list_refs(self.census)
 
     def find_freed(self, before: Any) -> Expiry:
-        """What goes, and what nobody needs any more, when the history before a time goes.
+        """Find what goes, and what nobody needs any more, when the history before a time goes.
 
         Those states stay that a ref names, that a consumer has still to read, and that are no older. What else decides an
         engine's own run (properties, ages of refs, its log) is in the plan of `expire`.
@@ -489,13 +489,13 @@ class Space(Tabular, Displayable):
 
 
 def measure_space(table: Table, *, before: Any = None) -> Space:
-    """The space of a table: see `Table.space`."""
+    """Measure the space of a table: see `Table.space`."""
     moment = None if before is None else parse_before(before)
     return Space(table, read_kept(table), moment, timedelta(days=options.orphan_age))
 
 
 def format_age(age: timedelta) -> str:
-    """An age in days, or in hours.
+    """Format an age in days, or in hours.
 
     >>> format_age(timedelta(days=3)), format_age(timedelta(hours=1))
     ('3 days', '1 hour')

@@ -114,7 +114,7 @@ class _Found:
 
 
 def _gather(table: Table) -> _Found:
-    """Every snapshot once: the table's, those that only a tag keeps, those of branches that keep their own."""
+    """Gather every snapshot once: the table's, those that only a tag keeps, those of branches that keep their own."""
     found = _Found()
     listed = table.snapshots
     new = len(listed) - _MOST_NEW
@@ -148,7 +148,7 @@ def _list_kept_by_tags(table: Table, own: Mapping[str, _Seen]) -> Iterator[tuple
 
 
 def _add_separate(found: _Found, name: str, snapshots: Sequence[Snapshot]) -> None:
-    """A branch that numbers its own snapshots; those it began with are copies of another branch's documents."""
+    """Add a branch that numbers its own snapshots; those it began with are copies of another branch's documents."""
     keys: dict[int | None, str] = {}
     lane, is_alone = len(found.lanes), False
     for snapshot in snapshots:
@@ -205,7 +205,7 @@ def _place_branches(table: Table, found: _Found) -> None:
 
 
 def _follow_parents(found: _Found, name: str, head: str) -> None:
-    """The lane of a branch: what it leads to and no branch before it."""
+    """Follow the lane of a branch: what it leads to and no branch before it."""
     if head not in found.snapshots:
         return
     found.heads[name] = head
@@ -248,7 +248,7 @@ def _place_loose(table: Table, found: _Found, undone: set[str]) -> None:
 
 
 def _find_gaps(table: Table, found: _Found) -> Iterator[Gap]:
-    """Where the snapshot that another was made from is gone; numbers show how many are, hashes do not."""
+    """Find where the snapshot that another was made from is gone; numbers show how many are, hashes do not."""
     last: dict[int, int] = {}  # lane: the number seen last
     for key, snapshot in found.snapshots.items():
         parent, lane, number = found.parents[key], found.lane_of[key], snapshot.id or 0
@@ -275,7 +275,7 @@ def _make_flags(table: Table, found: _Found) -> Iterator[Flag]:
 
 
 def _make_marks(found: _Found, gapped: set[str], undone: set[str], *, has_keys: bool) -> Iterator[Mark]:
-    """The marks in order of time; a commit whose clock went back stands where the one before it stands."""
+    """Make the marks in order of time; a commit whose clock went back stands where the one before it stands."""
     times: dict[str, int] = {}
     newest: dict[str, int] = {}  # commits of one branch never overtake each other
     for key, snapshot in found.snapshots.items():
@@ -299,7 +299,7 @@ def _make_marks(found: _Found, gapped: set[str], undone: set[str], *, has_keys: 
 
 
 def _count_lanes(found: _Found) -> dict[str, RowCount]:
-    """The rows that came and went by each commit: the commits of one statement follow each other on their branch."""
+    """Count the rows that came and went by each commit: the commits of one statement follow each other on their branch."""
     lanes: dict[int, list[str]] = {}
     for key in found.snapshots:
         lanes.setdefault(found.lane_of[key], []).append(key)
@@ -313,7 +313,7 @@ def _count_lanes(found: _Found) -> dict[str, RowCount]:
 
 
 def _find_kind(snapshot: _Seen, has_keys: bool) -> Kind:
-    """What a commit did; one that adds and removes no row but deletes some is a delete, whatever its word.
+    """Find what a commit did; one that adds and removes no row but deletes some is a delete, whatever its word.
 
     A compaction of a table with keys marks rows that newer ones have replaced: that is none.
     """
@@ -428,11 +428,11 @@ class Item:
         return self.removed + deleted.least, self.removed + most
 
     def count_operations(self) -> Counter[str]:
-        """How often each operation is among them."""
+        """Count how often each operation is among them."""
         return Counter(mark.operation for mark in self.marks)
 
     def count_lanes(self) -> Counter[int]:
-        """How many of them are on each lane."""
+        """Count how many of them are on each lane."""
         return Counter(mark.lane for mark in self.marks)
 
 
@@ -448,7 +448,7 @@ class Folding:
 def fold_marks(
     marks: Sequence[Mark], first: int, end: int, *, singles: int, newest: int, folds: int
 ) -> Folding:
-    """The marks from `first` up to, not with, `end` as items.
+    """Fold the marks from `first` up to, not with, `end` as items.
 
     All stay single where there are at most `singles`; else the `newest` stay so, and the others are at most `folds` items.
     """
@@ -466,7 +466,7 @@ def _make_items(marks: Sequence[Mark], edges: Sequence[int]) -> list[Item]:
 
 
 def _divide(marks: Sequence[Mark], first: int, end: int, most: int) -> tuple[list[int], str]:
-    """Where the finest unit with at most `most` items begins each of them, and the unit's name."""
+    """Divide where the finest unit with at most `most` items begins each of them, and the unit's name."""
     spans = [(_count_spans(length), name) for length, name in _SPANS]
     for number_of, name in spans + [(_count_months(length), name) for length, name in _MONTHS]:
         starts: list[int] = []

@@ -78,7 +78,7 @@ def group_jobs(commits: Iterable[Commit]) -> Iterator[list[Commit]]:
 
 
 def count_rows(commits: Sequence[Commit]) -> list[RowCount]:
-    """What each commit of one statement brought and took, the oldest first.
+    """Count what each commit of one statement brought and took, the oldest first.
 
     >>> upsert = Commit("APPEND", None, (1,), Figures(net_rows=25)), Commit("COMPACT", None, (1,), Figures(net_rows=-25))
     >>> [(count.came, count.went) for count in count_rows(upsert)]
@@ -156,7 +156,7 @@ class Mark(Named):
 
 
 def find_snapshot(source: Snapshot | LazySnapshot) -> Snapshot:
-    """The snapshot, or the one at the place."""
+    """Find the snapshot, or the one at the place."""
     return source.snapshots[source.position] if isinstance(source, LazySnapshot) else source
 
 
@@ -245,7 +245,7 @@ class Timeline(Bound, Tabular, Interactive):
         return {mark.key: index for index, mark in enumerate(self.marks)}
 
     def find(self, key: str) -> int | None:
-        """The place of a mark among the marks, by its key; None when there is none."""
+        """Find the place of a mark among the marks, by its key; None when there is none."""
         return self._by_key.get(key)
 
     def __len__(self) -> int:

@@ -82,7 +82,7 @@ class Scratch:
         self._file: tuple[BinaryIO, str] | None = None
 
     def write(self, pieces: Iterable[bytes]) -> str:
-        """The path of the file, which now holds these bytes end to end."""
+        """Write the path of the file, which now holds these bytes end to end."""
         if self._file is None:
             self._file = self._opened.enter_context(_make_file())
         stream, path = self._file
@@ -107,7 +107,7 @@ class Scratch:
 
 @contextmanager
 def _make_file() -> Iterator[tuple[BinaryIO, str]]:
-    """A file and its path, gone afterwards. Raises `OSError` where there is no room for one.
+    """Make a file and its path, gone afterwards. Raises `OSError` where there is no room for one.
 
     It is never in the current directory, which Python falls back to without any other: that may be a table.
     """
@@ -142,7 +142,7 @@ def read_blocks(
     columns: Collection[str] | None,
     scratch: Scratch,
 ) -> pa.Table | None:
-    """The table of decompressed blocks, or None when they are refused or have other counts of rows than `counts`.
+    """Read the table of decompressed blocks, or None when they are refused or have other counts of rows than `counts`.
 
     The list is empty afterwards, unless there is no table: the blocks are not in memory beside it. Raises `Unsupported` for
     records that have no Arrow type.
@@ -177,7 +177,7 @@ def read_blocks(
 def _read_records(
     header: AvroHeader, blocks: list[bytes], counts: Sequence[int], schema: pa.Schema
 ) -> pa.Table | None:
-    """The same table by way of records, a block at a time: as dicts they take many times their bytes."""
+    """Read the same table by way of records, a block at a time: as dicts they take many times their bytes."""
     import pyarrow as pa
 
     batches = []
@@ -295,7 +295,7 @@ class BulkGroup:
 
 
 def decode_table(data: bytes, path: str | None = None, *, fast: bool | None = None) -> pa.Table:
-    """The records of one Avro file as one Arrow table, without logical types; `path` names it in errors.
+    """Decode the records of one Avro file as one Arrow table, without logical types; `path` names it in errors.
 
     Records become structs (those without fields are left out), maps and lists their Arrow counterparts, `bytes` binary.
     `fast=False` keeps to the record path, `True` to the bulk reader where it can; by default the number of records decides.
@@ -362,7 +362,7 @@ def decode_files(
 
 
 def cut_file(data: bytes) -> list[bytes]:
-    """An Avro file as two that each have about half of its blocks, or as it is where that cannot be.
+    """Cut an Avro file as two that each have about half of its blocks, or as it is where that cannot be.
 
     A sync marker that ends no block leaves a first half whose last block is cut short, which no reader takes.
     """
@@ -426,7 +426,7 @@ def _iterate_blocks(number: int, data: bytes) -> Iterator[_Block]:
 def _decode_blocks(
     found: list[FilePart], contents: list[bytes], columns: Collection[str] | None, scratch: Scratch
 ) -> Iterator[BulkGroup]:
-    """The table of a group; where the bulk reader refuses it, of each part alone, to find the one it refuses."""
+    """Decode the table of a group; where the bulk reader refuses it, of each part alone, to find the one it refuses."""
     if not found:
         return
     # one part for each file, of those of its blocks

@@ -73,7 +73,7 @@ class AvroBlock:
 
 
 def decode_header(data: bytes, path: str | None = None) -> AvroHeader:
-    """The head of an Avro file. `path` names the file in errors: `Corrupt` with the byte, `Unsupported`.
+    """Decode the head of an Avro file. `path` names the file in errors: `Corrupt` with the byte, `Unsupported`.
 
     >>> schema = b'{"type":"record","name":"r","fields":[]}'
     >>> data = MAGIC + bytes([2, 22]) + b"avro.schema" + bytes([len(schema) * 2]) + schema + bytes([0]) + b"s" * 16
@@ -109,14 +109,14 @@ def check_magic(data: Octets, start: int, end: int) -> None:
 
 
 def read_sync_marker(data: Octets, at: int, end: int) -> bytes:
-    """The sync marker behind a header. Raises `Corrupt` when it is cut short."""
+    """Read the sync marker behind a header. Raises `Corrupt` when it is cut short."""
     if at + SYNC_SIZE > end:
         raise Corrupt("Avro header cut short", offset=at, expected="a sync marker of 16 bytes")
     return bytes(data[at : at + SYNC_SIZE])
 
 
 def read_codec(metadata: dict[str, bytes]) -> str:
-    """The codec that a header names; without one the blocks are not compressed."""
+    """Read the codec that a header names; without one the blocks are not compressed."""
     return metadata.get("avro.codec", b"").decode("utf-8", "replace") or "null"
 
 
@@ -136,7 +136,7 @@ class HeaderPart(NamedTuple):
 
 
 def walk_header(data: Octets, at: int, end: int) -> Iterator[HeaderPart]:
-    """The parts of the map in a header, which begins at `at`. Raises `Corrupt`."""
+    """Walk the parts of the map in a header, which begins at `at`. Raises `Corrupt`."""
     keys = 0
     while True:
         start = at
@@ -162,7 +162,7 @@ def walk_header(data: Octets, at: int, end: int) -> Iterator[HeaderPart]:
 
 
 def _read_sized(data: Octets, at: int, end: int) -> tuple[int, int]:
-    """Where the content of a string or bytes begins and ends."""
+    """Read where the content of a string or bytes begins and ends."""
     size, start = read_long(data, at, end, "size")
     if not 0 <= size <= end - start:
         expected, seen = f"at most {end - start} bytes", f"{size} bytes"
@@ -190,7 +190,7 @@ def iter_blocks(data: bytes, header: AvroHeader, path: str | None = None) -> Ite
 
 
 def read_block(data: Octets, at: int, end: int) -> AvroBlock:
-    """The block at `at`. Raises `Corrupt` when it is cut short; its sync marker is not read."""
+    """Read the block at `at`. Raises `Corrupt` when it is cut short; its sync marker is not read."""
     count, middle = read_long(data, at, end, "count of records")
     size, start = read_long(data, middle, end, "size of the block")
     if count < 0:
@@ -205,7 +205,7 @@ def read_block(data: Octets, at: int, end: int) -> AvroBlock:
 def decompress_block(
     data: Octets, block: AvroBlock, codec: str, path: str | None = None, *, spent: int = 0
 ) -> bytes:
-    """The bytes of a block's records; `Corrupt` when they do not decompress, `Unsupported` for other codecs.
+    """Decompress the bytes of a block's records; `Corrupt` when they do not decompress, `Unsupported` for other codecs.
 
     `spent` is what other blocks of the file have become: all of them together have one budget.
 
@@ -245,7 +245,7 @@ def check_total(data: Octets, count: int, codec: str, path: str | None = None) -
 
 
 def encode_long(value: int) -> bytes:
-    """The zigzag bytes of a number.
+    """Encode the zigzag bytes of a number.
 
     >>> encode_long(-72).hex()
     '8f01'
@@ -260,7 +260,7 @@ def encode_long(value: int) -> bytes:
 
 
 def encode_header(metadata: dict[str, bytes], sync_marker: bytes) -> bytes:
-    """The head of an Avro file with this metadata.
+    """Encode the head of an Avro file with this metadata.
 
     >>> encode_header({"avro.codec": b"null"}, b"s" * 16)[:4]
     b'Obj\\x01'
@@ -338,7 +338,7 @@ class AvroFacts:
 
 
 def decode_facts(data: bytes, path: str | None = None) -> AvroFacts:
-    """The facts of a whole Avro file; raises `Corrupt` with the byte, and `path` only names the file in it.
+    """Decode the facts of a whole Avro file; raises `Corrupt` with the byte, and `path` only names the file in it.
 
     >>> from lakelens.codecs.avro.container import encode_header
     >>> schema = b'{"type":"record","name":"r","fields":[{"name":"a","type":["null","long"]}]}'

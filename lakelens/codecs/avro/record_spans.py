@@ -59,7 +59,7 @@ def join_notes(*notes: str) -> str:
 
 
 def describe_varint(at: int, stop: int) -> str:
-    """How a count, a size or a branch is encoded.
+    """Describe how a count, a size or a branch is encoded.
 
     >>> describe_varint(4, 6)
     'varint, zigzag: 2 bytes'
@@ -68,7 +68,7 @@ def describe_varint(at: int, stop: int) -> str:
 
 
 def describe_value(kind: AvroType, data: Octets, at: int, stop: int) -> str:
-    """How a value that has parts is encoded; of a damaged one only the type.
+    """Describe how a value that has parts is encoded; of a damaged one only the type.
 
     >>> describe_value(SizedType("string"), bytes([4]) + b"hi", 0, 3)
     'string: 2 bytes'
@@ -97,7 +97,7 @@ def _describe_value(kind: AvroType, data: Octets, at: int, stop: int) -> str:
 
 
 def describe_leaf(kind: AvroType, data: Octets, at: int, stop: int, value: Any) -> str:
-    """How a value of one leaf is encoded, and what its logical type makes of it.
+    """Describe how a value of one leaf is encoded, and what its logical type makes of it.
 
     >>> describe_leaf(NumberType("long"), bytes([2]), 0, 1, 1)
     'long, varint, zigzag: 1 byte'
@@ -116,7 +116,7 @@ def describe_leaf(kind: AvroType, data: Octets, at: int, stop: int, value: Any) 
 
 
 def format_logical(kind: AvroType, value: Any) -> str:
-    """What a logical type makes of a stored value; empty without one, or where it makes nothing of it.
+    """Say what a logical type makes of a stored value; empty without one, or where it makes nothing of it.
 
     >>> date = NumberType("int", "int (date)")
     >>> date.logical = "date"
@@ -160,7 +160,7 @@ def _format_bytes(kind: AvroType, value: bytes) -> str:
 
 
 def describe_key(kind: ItemsType, data: Octets, at: int, end: int) -> str:
-    """The key of an item of a map that is stored as an array of pairs; empty for other items.
+    """Describe the key of an item of a map that is stored as an array of pairs; empty for other items.
 
     >>> describe_key(ItemsType("array"), b"", 0, 0)
     ''
@@ -186,7 +186,7 @@ Nested = Callable[[Path, Mapping[str, Any]], Explainer | None]
 def explain_avro_record(
     data: Octets, start: int = 0, end: int | None = None, *, schema: Any, nested: Nested | None = None
 ) -> Span:
-    """One record (or any other value) of an Avro schema, given as parsed JSON, which fills `data[start:end]`.
+    """Explain one record (or any other value) of an Avro schema, given as parsed JSON, which fills `data[start:end]`.
 
     `nested` is asked for each `bytes` and `fixed` value with its path from the record (names of fields, positions in
     arrays, keys of maps) and the record, wholly decoded; the explainer it returns explains the content in its place.
@@ -288,7 +288,7 @@ class RecordSpans:
     def _explain(
         self, kind: AvroType, at: int, end: int, label: str, place: _Position, note: str = ""
     ) -> tuple[Span, bool]:
-        """One value as a span of its own, and whether it is whole; one that is not reaches up to `end`."""
+        """Explain one value as a span of its own, and whether it is whole; one that is not reaches up to `end`."""
         data = self._data
         try:
             if isinstance(kind, UnionType):
@@ -307,7 +307,7 @@ class RecordSpans:
         return Span(at, stop, label, value, words, parts, number=place.number), whole
 
     def _skip(self, kind: AvroType, at: int, end: int, place: _Position) -> tuple[int, bool]:
-        """Where a value ends, and whether it is whole; one that is not reaches up to `end`."""
+        """Skip where a value ends, and whether it is whole; one that is not reaches up to `end`."""
         try:
             return kind.skip(self._data, at, end, place.level), True
         except Corrupt:
@@ -350,7 +350,7 @@ class RecordSpans:
     def _explain_block_size(
         self, kind: ItemsType, at: int, start: int, end: int, count: int, size: int, place: _Position
     ) -> Span:
-        """The size that a negative count announces; readers use it to skip the items, so it must be right."""
+        """Explain the size that a negative count announces; readers use it to skip the items, so it must be right."""
         note = describe_varint(at, start)
         span = Span(at, start, "size of the items", size, note, number=place.number)
         stop = start
@@ -415,7 +415,7 @@ class RecordSpans:
     def _explain_leaf(
         self, kind: AvroType, at: int, end: int, label: str, place: _Position, note: str = ""
     ) -> Span:
-        """A value that is one leaf, or a fixed whose content a hook explains. Raises `Corrupt`."""
+        """Explain a value that is one leaf, or a fixed whose content a hook explains. Raises `Corrupt`."""
         value, stop = kind.decode(self._data, at, end)
         if isinstance(kind, FixedType):
             inner = self._explain_inside(at, stop, place)
@@ -427,7 +427,7 @@ class RecordSpans:
         return Span(at, stop, label, value, words, number=place.number)
 
     def _explain_inside(self, start: int, stop: int, place: _Position) -> Span | None:
-        """What the hook makes of the content of a bytes or fixed value; a leaf that says why where it fails."""
+        """Explain what the hook makes of the content of a bytes or fixed value; a leaf that says why where it fails."""
         if self._nested is None:
             return None
         try:

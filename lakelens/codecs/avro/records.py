@@ -44,7 +44,7 @@ _KEPT = 2  # blocks whose records are kept
 
 
 def decode_records(data: bytes, path: str | None = None) -> list[dict[str, Any]]:
-    """All records of an Avro file, without logical types.
+    """Decode all records of an Avro file, without logical types.
 
     Raises `Corrupt` with the byte of the file (of the block, for damage inside one); `path` only names the file.
 
@@ -93,7 +93,7 @@ def iter_records(
 
 
 def decode_block(header: AvroHeader, content: bytes, count: int) -> list[dict[str, Any]]:
-    """The records of one decompressed block. Raises `Corrupt` if there are not `count` of them, end to end.
+    """Decode the records of one decompressed block. Raises `Corrupt` if there are not `count` of them, end to end.
 
     >>> from lakelens.codecs.avro.container import encode_header
     >>> schema = b'{"type":"record","name":"r","fields":[{"name":"a","type":"long"}]}'
@@ -222,7 +222,7 @@ _LONGEST_PARSED = 65_536
 
 
 def _parse_array(header: AvroHeader, path: str | None) -> Any:
-    """The schema of an array of records as fastavro wants it."""
+    """Parse the schema of an array of records as fastavro wants it."""
     import fastavro
 
     text = header.metadata["avro.schema"]
@@ -240,7 +240,7 @@ def _parse_array(header: AvroHeader, path: str | None) -> Any:
 
 
 def _read_one(header: AvroHeader, stream: io.BytesIO, path: str | None, block: AvroBlock) -> Any:
-    """The next record of a block."""
+    """Read the next record of a block."""
     import fastavro
 
     try:
@@ -251,7 +251,7 @@ def _read_one(header: AvroHeader, stream: io.BytesIO, path: str | None, block: A
 
 
 def _make_reader(header: AvroHeader, path: str | None) -> Callable[[AvroBlock, bytes], list[Any]]:
-    """A function that decodes all records of a block in one call: a block is an array without its count."""
+    """Make a function that decodes all records of a block in one call: a block is an array without its count."""
     import fastavro
 
     parsed, smallest, kind = _parse_array(header, path), header.parsed.smallest, header.parsed.kind
@@ -290,7 +290,7 @@ _BLOCK = 64_000
 def encode_records(
     schema: Any, records: Iterable[Any], metadata: Mapping[str, bytes], codec: str = "null"
 ) -> bytes:
-    """An Avro file of these records. `metadata` is the header's, without `avro.schema` and `avro.codec`.
+    """Encode an Avro file of these records. `metadata` is the header's, without `avro.schema` and `avro.codec`.
 
     A codec that is not written (bzip2, xz) becomes `null`. The sync marker is made of the schema, so that the same records
     are the same bytes. Raises `Unsupported` for a number that does not fit the type that its schema gives it.
@@ -332,7 +332,7 @@ def encode_records(
 
 
 def encode_document(document: Any) -> bytes:
-    r"""A JSON document of a header. Raises `Unsupported` for one nested too deeply to be written again.
+    r"""Encode a JSON document of a header. Raises `Unsupported` for one nested too deeply to be written again.
 
     Half of a character, which JSON can write and UTF-8 cannot, stays the escape that it was.
 

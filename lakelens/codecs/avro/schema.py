@@ -54,7 +54,7 @@ class AvroSchema:
 
 
 def parse_schema(text: bytes) -> AvroSchema:
-    """The schema of its JSON text. Raises `Corrupt` with the place in it, `Unsupported` for what is refused.
+    """Parse the schema of its JSON text. Raises `Corrupt` with the place in it, `Unsupported` for what is refused.
 
     >>> parse_schema(b'["null", "long"]').kind.words
     'union of null, long'
@@ -101,7 +101,7 @@ def compile_schema(schema: Any) -> AvroSchema:
 
 
 def find_record(schema: Any) -> dict[str, Any] | None:
-    """The record of the root: the schema itself, or the one of a union with null; None for any other root.
+    """Find the record of the root: the schema itself, or the one of a union with null; None for any other root.
 
     >>> find_record(["null", {"type": "record", "name": "r", "fields": []}])["name"]
     'r'
@@ -148,7 +148,7 @@ def write_plain(kind: AvroType, *, with_empty: bool = True) -> Any:
 
 
 def is_empty(kind: AvroType) -> bool:
-    """Whether a type is a record without fields, or of such records only: it takes no bytes."""
+    """Check whether a type is a record without fields, or of such records only: it takes no bytes."""
     return isinstance(kind, RecordType) and all(is_empty(part) for part in kind.parts())
 
 
@@ -267,7 +267,7 @@ def _refuse(message: str, place: str, seen: Any, expected: str | None = None) ->
 
 
 def _add_logical(made: AvroType, schema: dict[str, Any]) -> AvroType:
-    """The type with its logical type, which its words name."""
+    """Add the type with its logical type, which its words name."""
     logical, scale = schema.get("logicalType"), schema.get("scale")
     if isinstance(logical, str):
         made.logical, made.scale = logical, scale if isinstance(scale, int) else 0

@@ -68,7 +68,7 @@ _KEYS = {
 def explain_avro(
     data: Octets, start: int = 0, end: int | None = None, *, nested: Nested | None = None
 ) -> Span:
-    """A whole Avro file; its value is the list of records as `avro.records.decode_records` gives them.
+    """Explain a whole Avro file; its value is the list of records as `avro.records.decode_records` gives them.
 
     `nested` explains what `bytes` and `fixed` values of the records hold, see `explain_avro_record`. The value of a damaged
     file is what could be read before the damage. Follows "Object Container Files" of the Avro 1.12 specification.
@@ -155,7 +155,7 @@ class _AvroFile:
                 header.error = error
 
     def explain_header(self) -> Iterator[Span]:
-        """The parts of the header's map. Raises `Corrupt`."""
+        """Explain the parts of the header's map. Raises `Corrupt`."""
         for part in walk_header(self.data, self.start + len(MAGIC), self.end):
             if part.label == "entry":
                 yield self.explain_entry(part)
@@ -166,7 +166,7 @@ class _AvroFile:
                 yield Span(part.start, part.end, label, part.number, describe_varint(part.start, part.end))
 
     def explain_entry(self, part: HeaderPart) -> Span:
-        """One key and its value. Raises `Corrupt` for a key that is not UTF-8."""
+        """Explain one key and its value. Raises `Corrupt` for a key that is not UTF-8."""
         key = decode_text(bytes(self.data[part.key : part.value_size]), part.key)
         value = self.explain_text(part.value, part.end, "value")
         if key == "avro.schema":
@@ -216,7 +216,7 @@ class _AvroFile:
         yield span
 
     def explain_payload(self, block: AvroBlock, header: _Header, first: int) -> Span:
-        """The records: in place, or as compressed bytes that can be unpacked."""
+        """Explain the records: in place, or as compressed bytes that can be unpacked."""
         stop, size = block.start + block.size, format_count(block.size, "byte")
         if header.schema is None:
             note = f"{size}, not explained: the schema cannot be read"
@@ -234,20 +234,20 @@ class _AvroFile:
         return Span(block.start, stop, "records", None, note, unpacked=unpack)
 
     def unpack(self, block: AvroBlock, header: _Header, first: int) -> tuple[bytes, Span]:
-        """The decompressed content and its tree. Raises `Corrupt`."""
+        """Unpack the decompressed content and its tree. Raises `Corrupt`."""
         assert header.schema is not None
         content = self.decompress(block, header)
         return content, _Records(content, 0, len(content), header.schema, block, first, self.nested).explain()
 
     def decompress(self, block: AvroBlock, header: _Header) -> bytes:
-        """The content of a block, within what all blocks of the file may become. Raises `LakeError`."""
+        """Decompress the content of a block, within what all blocks of the file may become. Raises `LakeError`."""
         spent = sum(self.sizes.values()) - self.sizes.get(block.start, 0)
         content = decompress_block(self.data, block, header.codec, spent=spent)
         self.sizes[block.start] = len(content)
         return content
 
     def decode(self) -> list[Any]:
-        """All records before any damage. Raises `LakeError` when the header is damaged."""
+        """Decode all records before any damage. Raises `LakeError` when the header is damaged."""
         check_magic(self.data, self.start, self.end)
         header, records = _Header(), list[Any]()
         self.read_header(header)
@@ -262,7 +262,7 @@ class _AvroFile:
         return records
 
     def decode_block(self, block: AvroBlock, header: _Header) -> list[Any]:
-        """The records of one block. Raises `LakeError`."""
+        """Decode the records of one block. Raises `LakeError`."""
         return list(self.iter_block(block, header, MAX_EMPTY_RECORDS))
 
     def iter_block(self, block: AvroBlock, header: _Header, empty: int) -> Iterator[Any]:
@@ -290,7 +290,7 @@ class _Records:
     nested: Nested | None
 
     def explain(self) -> Span:
-        """One span over all, without a value of its own: the block has it."""
+        """Explain one span over all, without a value of its own: the block has it."""
         note = f"{format_count(self.block.count, 'record')}, {format_count(self.end - self.start, 'byte')}"
         return Span(self.start, self.end, "records", None, note, self.parts)
 
@@ -307,7 +307,7 @@ class _Records:
             raise Corrupt("bytes left after the records of a block", offset=at, seen=seen)
 
     def decode(self) -> Iterator[Any]:
-        """The records. Raises `Corrupt` at the first that is damaged."""
+        """Decode the records. Raises `Corrupt` at the first that is damaged."""
         at = self.start
         for _ in range(self.block.count):
             self.check_not_null(at)
@@ -345,7 +345,7 @@ class _Records:
         self.check_rest(at)
 
     def explain_record(self, number: int, at: int, stop: int) -> Span:
-        """One record."""
+        """Explain one record."""
         kind = self.schema.kind
         value = Deferred(lambda: kind.decode(self.data, at, stop)[0])
         spans = RecordSpans(self.data, at, stop, kind, self.nested)
@@ -353,7 +353,7 @@ class _Records:
 
 
 def _check_schema(span: Span, text: bytes) -> Span:
-    """The leaf of the schema, with what is wrong with it."""
+    """Check the leaf of the schema, with what is wrong with it."""
     try:
         parse_schema(text)
     except Corrupt as error:

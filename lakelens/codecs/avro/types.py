@@ -24,7 +24,7 @@ MAX_LEVELS = 200  # of values: types that contain themselves have no depth of th
 
 
 def read_long(data: Octets, at: int, end: int, what: str = "number") -> tuple[int, int]:
-    """The zigzag number at `at` and the byte after it. Raises `Corrupt` when it is cut short or has more than 64 bits.
+    """Read the zigzag number at `at` and the byte after it. Raises `Corrupt` when it is cut short or has more than 64 bits.
 
     >>> read_long(bytes([0x8F, 0x01]), 0, 2)
     (-72, 2)
@@ -64,16 +64,16 @@ class AvroType:
         return ()
 
     def skip(self, data: Octets, at: int, end: int, level: int = 0) -> int:
-        """The byte after the value at `at`. Raises `Corrupt` with the byte that is wrong."""
+        """Skip the byte after the value at `at`. Raises `Corrupt` with the byte that is wrong."""
         assert self.size is not None
         return self.take(at, self.size, end)
 
     def decode(self, data: Octets, at: int, end: int, level: int = 0) -> tuple[Any, int]:
-        """The value at `at`, as stored, and the byte after it. Raises `Corrupt`."""
+        """Decode the value at `at`, as stored, and the byte after it. Raises `Corrupt`."""
         raise NotImplementedError
 
     def take(self, at: int, size: int, end: int) -> int:
-        """The byte `size` bytes on. Raises `Corrupt` beyond the end."""
+        """Take the byte `size` bytes on. Raises `Corrupt` beyond the end."""
         if not 0 <= size <= end - at:
             seen = f"{end - at} bytes"
             raise Corrupt(f"{self.name} cut short", offset=at, expected=f"{size} bytes", seen=seen)
@@ -109,7 +109,7 @@ class PlainType(AvroType):
         super().__init__(name, words, struct.calcsize(self._layout))
 
     def decode(self, data: Octets, at: int, end: int, level: int = 0) -> tuple[Any, int]:
-        """The number; any byte but 0 is true."""
+        """Decode the number; any byte but 0 is true."""
         stop = self.skip(data, at, end)
         return struct.unpack(self._layout, bytes(data[at:stop]))[0], stop
 
@@ -125,13 +125,13 @@ class NumberType(AvroType):
         return 32 if self.name == "int" else 64
 
     def skip(self, data: Octets, at: int, end: int, level: int = 0) -> int:
-        """The byte after the number."""
+        """Skip the byte after the number."""
         if at < end and data[at] < 0x80:
             return at + 1
         return read_long(data, at, end)[1]
 
     def decode(self, data: Octets, at: int, end: int, level: int = 0) -> tuple[Any, int]:
-        """The number."""
+        """Decode the number."""
         return read_long(data, at, end)
 
 
@@ -145,11 +145,11 @@ class EnumType(AvroType):
         self.symbols: list[Any] = []
 
     def skip(self, data: Octets, at: int, end: int, level: int = 0) -> int:
-        """The byte after the position."""
+        """Skip the byte after the position."""
         return self.decode(data, at, end)[1]
 
     def decode(self, data: Octets, at: int, end: int, level: int = 0) -> tuple[Any, int]:
-        """The symbol."""
+        """Decode the symbol."""
         index, stop = read_long(data, at, end)
         if not 0 <= index < len(self.symbols):
             expected = f"0 to {len(self.symbols) - 1}"
@@ -168,7 +168,7 @@ class SizedType(AvroType):
         return self.name == "string"
 
     def skip(self, data: Octets, at: int, end: int, level: int = 0) -> int:
-        """The byte after the content."""
+        """Skip the byte after the content."""
         size, start = read_long(data, at, end, "size")
         if not 0 <= size <= end - start:
             expected, seen = f"at most {end - start} bytes", f"{size} bytes"
@@ -176,7 +176,7 @@ class SizedType(AvroType):
         return start + size
 
     def decode(self, data: Octets, at: int, end: int, level: int = 0) -> tuple[Any, int]:
-        """The text or the bytes."""
+        """Decode the text or the bytes."""
         stop = self.skip(data, at, end)
         _, start = read_long(data, at, end)
         content = bytes(data[start:stop])
@@ -189,7 +189,7 @@ class FixedType(AvroType):
     __slots__ = ()
 
     def decode(self, data: Octets, at: int, end: int, level: int = 0) -> tuple[Any, int]:
-        """The bytes."""
+        """Decode the bytes."""
         stop = self.skip(data, at, end)
         return bytes(data[at:stop]), stop
 
@@ -216,12 +216,12 @@ class UnionType(AvroType):
         return index, start
 
     def skip(self, data: Octets, at: int, end: int, level: int = 0) -> int:
-        """The byte after the value."""
+        """Skip the byte after the value."""
         index, start = self.choose(data, at, end)
         return self.branches[index].skip(data, start, end, self.descend(at, level))
 
     def decode(self, data: Octets, at: int, end: int, level: int = 0) -> tuple[Any, int]:
-        """The value of the branch."""
+        """Decode the value of the branch."""
         index, start = self.choose(data, at, end)
         return self.branches[index].decode(data, start, end, self.descend(at, level))
 
@@ -246,7 +246,7 @@ class ItemsType(AvroType):
         return (self.items,)
 
     def count(self, data: Octets, at: int, end: int) -> tuple[int, int | None, int, int]:
-        """The head of a block: count of items, their size as recorded, where that size is, where the items start.
+        """Give the head of a block: count of items, their size as recorded, where that size is, where the items start.
 
         Raises `Corrupt` for more items than there are bytes.
         """
@@ -261,7 +261,7 @@ class ItemsType(AvroType):
         return count, size, middle, start
 
     def skip(self, data: Octets, at: int, end: int, level: int = 0) -> int:
-        """The byte after the last block."""
+        """Skip the byte after the last block."""
         level, size = self.descend(at, level), None if self.is_map else self.items.size
         while True:
             count, _, _, start = self.count(data, at, end)
@@ -276,11 +276,11 @@ class ItemsType(AvroType):
                 at = self.items.skip(data, at, end, level)
 
     def skip_key(self, data: Octets, at: int, end: int) -> int:
-        """The byte where the value of an item starts."""
+        """Skip the byte where the value of an item starts."""
         return self.key.skip(data, at, end) if self.is_map else at
 
     def decode(self, data: Octets, at: int, end: int, level: int = 0) -> tuple[Any, int]:
-        """A list, or a dict for a map."""
+        """Decode a list, or a dict for a map."""
         level = self.descend(at, level)
         values: list[Any] = []
         keys: list[str | bytes] = []
@@ -310,7 +310,7 @@ class RecordType(AvroType):
         return tuple(kind for _, kind, _ in self.fields)
 
     def skip(self, data: Octets, at: int, end: int, level: int = 0) -> int:
-        """The byte after the last field."""
+        """Skip the byte after the last field."""
         if self.size is not None:
             return self.take(at, self.size, end)
         level = self.descend(at, level)
@@ -319,7 +319,7 @@ class RecordType(AvroType):
         return at
 
     def decode(self, data: Octets, at: int, end: int, level: int = 0) -> tuple[Any, int]:
-        """A dict by field name."""
+        """Decode a dict by field name."""
         level, values = self.descend(at, level), {}
         for name, kind, _ in self.fields:
             values[name], at = kind.decode(data, at, end, level)

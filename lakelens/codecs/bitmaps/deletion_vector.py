@@ -53,7 +53,7 @@ FRAME = 8  # the length word and the CRC word
 
 
 def decode_iceberg_dv(data: bytes, *, base: int = 0, path: str | None = None) -> BitMap64:
-    """The deleted positions (0-based) in an Iceberg deletion vector: the bytes of one Puffin blob.
+    """Decode the deleted positions (0-based) in an Iceberg deletion vector: the bytes of one Puffin blob.
 
     `base` is the blob's offset in its file: offsets in errors count from the file's start. Gives a
     `pyroaring.BitMap64`: `len()`, iteration in order, `in`, `to_array()`. Follows Puffin's "deletion-vector-v1". Raises
@@ -79,7 +79,7 @@ def decode_paimon_dv(data: bytes, *, base: int = 0, path: str | None = None) -> 
 
 
 def decode_hash_index(data: bytes, *, path: str | None = None) -> NDArray[np.int32]:
-    """The key hashes in a Paimon `HASH` index file (dynamic buckets), in file order. Raises `Corrupt`.
+    """Decode the key hashes in a Paimon `HASH` index file (dynamic buckets), in file order. Raises `Corrupt`.
 
     >>> decode_hash_index(bytes.fromhex("5759f99e")).tolist()
     [1465514398]
@@ -100,7 +100,7 @@ def decode_hash_index(data: bytes, *, path: str | None = None) -> NDArray[np.int
 def _decode_vector(
     data: bytes, writer: str, magics: tuple[bytes, ...], base: int, path: str | None
 ) -> BitMap64:
-    """The positions of a vector whose length, magic and CRC words are right."""
+    """Decode the positions of a vector whose length, magic and CRC words are right."""
 
     def fail(message: str, at: int, expected: object, seen: object) -> NoReturn:
         raise Corrupt(message, path=path, offset=base + at, expected=expected, seen=seen)
@@ -141,7 +141,7 @@ _KINDS = {
 def explain_deletion_vector(
     data: Octets, start: int = 0, end: int | None = None, *, iceberg: bool = False
 ) -> Span:
-    """One deletion vector that fills `data[start:end]`, of Iceberg or of either version of Paimon, by its magic.
+    """Explain one deletion vector that fills `data[start:end]`, of Iceberg or of either version of Paimon, by its magic.
 
     The value is the set of deleted positions (0-based), as `decode_paimon_dv` gives it. With `iceberg` the magic must be
     Iceberg's. Follows "deletion-vector-v1" of the Puffin specification and "Deletion Vectors" of Paimon's.
@@ -168,7 +168,7 @@ def explain_paimon_dv_index(
     *,
     ranges: Iterable[Range] | None = None,
 ) -> Span:
-    """A deletion-vector index file of Paimon: its version, then a vector for each data file.
+    """Explain a deletion-vector index file of Paimon: its version, then a vector for each data file.
 
     `ranges` are those of the index manifest: (data file, offset, length), or mappings as `IndexFile.ranges` has them.
     Without them the vectors are found by their lengths, one after the other. The value maps the data file's name (without
@@ -197,7 +197,7 @@ def explain_paimon_dv_index(
 
 
 def explain_hash_index(data: Octets, start: int = 0, end: int | None = None) -> Span:
-    """A `HASH` index file of Paimon (dynamic buckets): one hash for each key, as `decode_hash_index` gives them.
+    """Explain a `HASH` index file of Paimon (dynamic buckets): one hash for each key, as `decode_hash_index` gives them.
 
     Follows "Dynamic Bucket Index" of Paimon's specification.
 
@@ -307,7 +307,7 @@ def _explain_index(
 def _find_vectors(
     data: Octets, start: int, end: int, ranges: list[tuple[str, int, int]] | None
 ) -> Iterator[_Vector]:
-    """Where the index manifest says that vectors are, or those that follow each other. Raises `Corrupt`."""
+    """Find where the index manifest says that vectors are, or those that follow each other. Raises `Corrupt`."""
     if ranges is not None:
         yield from _name_vectors(data, start, end, ranges)
         return
@@ -325,7 +325,7 @@ def _find_vectors(
 def _name_vectors(
     data: Octets, start: int, end: int, ranges: list[tuple[str, int, int]]
 ) -> Iterator[_Vector]:
-    """The vectors of the index manifest by offset; data files that share a vector come together. Raises `Corrupt`."""
+    """Name the vectors of the index manifest by offset; data files that share a vector come together. Raises `Corrupt`."""
     groups: dict[int, list[tuple[str, int]]] = {}
     for name, offset, length in ranges:
         groups.setdefault(offset, []).append((name, length))

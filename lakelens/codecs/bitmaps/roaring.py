@@ -40,7 +40,7 @@ WHAT = "a Roaring bitmap"
 
 
 def decode_roaring32(data: bytes, *, base: int = 0, path: str | None = None) -> BitMap64:
-    """The set of numbers in one 32-bit bitmap that fills `data`.
+    """Decode the set of numbers in one 32-bit bitmap that fills `data`.
 
     `base` is where `data` starts in its file: offsets in errors count from the file's start. Raises `Corrupt`.
 
@@ -54,7 +54,7 @@ def decode_roaring32(data: bytes, *, base: int = 0, path: str | None = None) -> 
 
 
 def decode_roaring64(data: bytes, *, base: int = 0, path: str | None = None) -> BitMap64:
-    """The set of numbers in one 64-bit bitmap that fills `data`. See `decode_roaring32`.
+    """Decode the set of numbers in one 64-bit bitmap that fills `data`. See `decode_roaring32`.
 
     >>> len(decode_roaring64(bytes(8)))
     0
@@ -93,7 +93,7 @@ class RoaringContainer:
 
 
 def read_head(reader: SpanReader) -> Head:
-    """The headers of the 32-bit bitmap that the reader is at. Raises `Corrupt`."""
+    """Read the headers of the 32-bit bitmap that the reader is at. Raises `Corrupt`."""
     start = reader.at
     cookie = int.from_bytes(reader.octets(4, "its cookie"), "little")
     flags, runs = None, b""
@@ -115,7 +115,7 @@ def read_head(reader: SpanReader) -> Head:
 
 
 def find_containers(reader: SpanReader, head: Head) -> Iterator[RoaringContainer]:
-    """The containers one after the other, from their sizes. Raises `Corrupt` where one does not fit."""
+    """Find the containers one after the other, from their sizes. Raises `Corrupt` where one does not fit."""
     start = reader.at = head.body
     runs, end = head.runs, reader.end
     for number, cardinality in enumerate(head.cardinalities):

@@ -25,7 +25,7 @@ _LARGE = 512  # values of an array container from which it is compared alone
 def measure_sound(
     data: bytes, start: int, body: int, end: int, pairs: Numbers, offsets: Numbers, flags: bytes
 ) -> int | None:
-    """The byte after a bitmap whose containers are all sound; None where one may not be.
+    """Measure the byte after a bitmap whose containers are all sound; None where one may not be.
 
     The bitmap begins at `start`, its first container at `body`. `pairs` are the keys and cardinalities - 1 of its headers,
     `offsets` where its containers begin, from `start` on; `flags` has a bit for each run container, if there are any.
@@ -56,7 +56,7 @@ def measure_sound(
 def measure(
     data: bytes, start: int, body: int, end: int, pairs: Numbers, offsets: Numbers, flags: bytes
 ) -> int | None:
-    """The byte after a bitmap whose containers follow each other as its offsets say; None for others."""
+    """Measure the byte after a bitmap whose containers follow each other as its offsets say; None for others."""
     found = _follow(np.frombuffer(data, np.uint8), start, body, end, pairs, offsets, flags)
     return None if found is None else found[0]
 
@@ -89,7 +89,7 @@ def _follow(
 
 
 def _gather(octets: NDArray[np.uint8], at: Numbers) -> Numbers:
-    """The 16-bit numbers at some bytes, wherever they are."""
+    """Gather the 16-bit numbers at some bytes, wherever they are."""
     return octets[at].astype(np.int64) | octets[at + 1].astype(np.int64) << 8
 
 
@@ -104,7 +104,7 @@ def _cut(counts: Numbers) -> Iterator[slice]:
 
 
 def _spread(starts: Numbers, counts: Numbers, width: int) -> tuple[Numbers, NDArray[np.bool_]]:
-    """Where each value of some containers is, and which values are the first of their container."""
+    """Say where each value of some containers is, and which values are the first of their container."""
     ends = np.cumsum(counts)
     inside = np.arange(int(ends[-1])) - np.repeat(ends - counts, counts)
     return np.repeat(starts, counts) + width * inside, inside == 0

@@ -101,7 +101,7 @@ def _explain_words(data: Octets, container: RoaringContainer, base: int) -> Iter
 
 
 def _list_positions(word: int, lowest: int) -> tuple[int, ...]:
-    """The positions whose bits are set in a word."""
+    """List the positions whose bits are set in a word."""
     return tuple(lowest + i for i in range(64) if word >> i & 1)
 
 
@@ -181,7 +181,7 @@ def explain_roaring64(data: Octets, start: int = 0, end: int | None = None) -> S
 
 
 def measure_roaring32(data: Octets, start: int, end: int) -> int:
-    """The byte after a 32-bit bitmap that starts at `start`, from its headers alone. Raises `Corrupt`."""
+    """Measure the byte after a 32-bit bitmap that starts at `start`, from its headers alone. Raises `Corrupt`."""
     plain = _measure_plain(data, start, end)
     if plain is not None:
         return plain
@@ -312,7 +312,7 @@ def _explain_bitmap32(data: Octets, start: int, end: int, high: int) -> Iterator
 
 
 def _explain_cookie(data: Octets, start: int, end: int) -> Iterator[Span]:
-    """The cookie header: with run containers the size is in its upper half."""
+    """Explain the cookie header: with run containers the size is in its upper half."""
     reader = SpanReader(data, start, end, WHAT)
     cookie = int.from_bytes(reader.octets(4, "its cookie"), "little")
     reader.at = start

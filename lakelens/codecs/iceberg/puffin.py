@@ -70,7 +70,7 @@ class ThetaSketch:
 
 
 def footer_size(tail: bytes, file_size: int, *, path: str | None = None) -> int:
-    """How many bytes at the end of the file the footer takes, from the last 12 of them or more.
+    """Say how many bytes at the end of the file the footer takes, from the last 12 of them or more.
 
     Raises `Corrupt` when the file does not end as a Puffin file, or the size does not fit it.
 
@@ -81,7 +81,7 @@ def footer_size(tail: bytes, file_size: int, *, path: str | None = None) -> int:
 
 
 def decode_footer(tail: bytes, file_size: int | None = None, *, path: str | None = None) -> PuffinFooter:
-    """The footer of a Puffin file, from the end of the file (`footer_size()` bytes or more) or the whole of it.
+    """Decode the footer of a Puffin file, from the end of the file (`footer_size()` bytes or more) or the whole of it.
 
     `file_size` is the length of the file when `tail` is not all of it. Follows "Footer" of the Puffin specification.
     Raises `Corrupt`, or `Unsupported` for flags that the specification reserves.
@@ -138,7 +138,7 @@ def limit_payload(footer_start: int) -> Limit:
 def decompress_blob(
     data: bytes, codec: str | None, *, limit: int = MAX_BLOB, path: str | None = None
 ) -> bytes:
-    """The contents of a blob. `codec` is the footer's `compression-codec`: None, `lz4` or `zstd` (one frame).
+    """Decompress the contents of a blob. `codec` is the footer's `compression-codec`: None, `lz4` or `zstd` (one frame).
 
     `limit` bounds the result in bytes. Raises `Corrupt` for a damaged frame or one that grows beyond the limit,
     `Unsupported` for other codecs.
@@ -154,7 +154,7 @@ def decompress_blob(
 
 
 def decode_theta(data: bytes, *, path: str | None = None) -> ThetaSketch:
-    """The head of an `apache-datasketches-theta-v1` blob (decompressed): entries, theta, distinct estimate.
+    """Decode the head of an `apache-datasketches-theta-v1` blob (decompressed): entries, theta, distinct estimate.
 
     The hashes are left as they are. Follows the compact theta layout of Apache DataSketches, serial version 3. Raises
     `Corrupt`, or `Unsupported` for other layouts.

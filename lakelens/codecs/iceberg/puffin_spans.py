@@ -58,7 +58,7 @@ _FLAGS = ("big-endian", "read-only", "empty", "compact", "ordered", "single item
 
 
 def explain_theta_sketch(data: Octets, start: int = 0, end: int | None = None) -> Span:
-    """A compact theta sketch that fills `data[start:end]`; its value is what `decode_theta` gives.
+    """Explain a compact theta sketch that fills `data[start:end]`; its value is what `decode_theta` gives.
 
     Follows the compact theta layout of Apache DataSketches, serial version 3.
 
@@ -117,7 +117,7 @@ def _explain_sketch(data: Octets, start: int, end: int) -> Iterator[Span]:
 
 
 def _read_head(reader: SpanReader) -> Iterator[Span]:
-    """The eight bytes that every sketch begins with."""
+    """Read the eight bytes that every sketch begins with."""
     longs = reader.number("<B", "preamble longs", describe=lambda byte: f"{byte & 0x3F}, in the low 6 bits")
     wrong = not 1 <= longs.value & 0x3F <= 3
     error = "a theta sketch's preamble"
@@ -141,7 +141,7 @@ def _name_flags(flags: int) -> str:
 
 
 def _read_second(reader: SpanReader, longs: int) -> tuple[list[Span], int | None]:
-    """The long of the entry count, and the count when the hashes are there."""
+    """Read the long of the entry count, and the count when the hashes are there."""
     if reader.left < 8 * (longs - 1):
         raise Corrupt("a theta sketch ends in its preamble", offset=reader.end, expected=8 * longs)
     limit = (reader.left - 8 * (longs - 1)) // 8
@@ -162,7 +162,7 @@ _BLOBS: dict[str, Callable[[Octets, int, int], Span]] = {
 
 
 def explain_puffin(data: Octets, start: int = 0, end: int | None = None) -> Span:
-    """A Puffin file that fills `data[start:end]`; its value is the footer as `decode_footer` gives it.
+    """Explain a Puffin file that fills `data[start:end]`; its value is the footer as `decode_footer` gives it.
 
     Follows the Puffin specification (version 1). Blobs of unknown types stay unexplained.
 
@@ -178,7 +178,7 @@ def explain_puffin(data: Octets, start: int = 0, end: int | None = None) -> Span
 
 
 def _decode(data: Octets, start: int, end: int) -> PuffinFooter:
-    """The footer, without reading the blobs."""
+    """Decode the footer, without reading the blobs."""
     size = int.from_bytes(bytes(data[max(start, end - FOOTER_TAIL) : end])[:4], "little", signed=True)
     tail = end - size - FOOTER_FRAME if 0 <= size <= end - start - FOOTER_FRAME - len(MAGIC) else start
     magic = bytes(data[start : start + 4])
@@ -233,7 +233,7 @@ def _read_magic(reader: SpanReader, message: str) -> Span:
 
 
 def _read_tail(reader: SpanReader, limit: int) -> Iterator[Span]:
-    """The last three parts of the footer, which have one length in every file."""
+    """Read the last three parts of the footer, which have one length in every file."""
     size = reader.number("<i", "payload size", "bytes as stored")
     message = "a footer payload size that does not fit the file"
     yield damage_span_if(not 0 <= size.value <= limit, size, message, expected=f"0 to {limit}")
@@ -287,7 +287,7 @@ def _unpack(
     limit: int,
     explain_content: Callable[[Octets, int, int], Span],
 ) -> tuple[bytes, Span]:
-    """The content of a compressed blob or payload, and its tree. Raises `Corrupt`."""
+    """Unpack the content of a compressed blob or payload, and its tree. Raises `Corrupt`."""
     stored = bytes(data[start:end])
     with shift_errors(start):
         content = decompress_blob(stored, codec, limit=limit)
@@ -326,7 +326,7 @@ def _explain_unknown(kind: str, data: Octets, start: int, end: int) -> Span:
 
 
 def _describe(blob: Blob) -> str:
-    """What the footer says of a blob, in words."""
+    """Describe what the footer says of a blob, in words."""
     parts = [f"fields {', '.join(map(str, blob.fields))}"] if blob.fields else []
     if blob.snapshot_id is not None and blob.snapshot_id != -1:
         parts.append(f"snapshot {blob.snapshot_id}")

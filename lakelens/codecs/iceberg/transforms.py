@@ -50,7 +50,7 @@ class Transform:
 
     @classmethod
     def parse(cls, text: str) -> Transform:
-        """The transform that a text spells; an unknown one keeps its text as its name and `is_known` is False.
+        """Parse the transform that a text spells; an unknown one keeps its text as its name and `is_known` is False.
 
         >>> Transform.parse("zorder").is_known
         False
@@ -112,7 +112,7 @@ class Transform:
         return value - value % width if isinstance(value, int) else value[:width]
 
     def render(self, value: Any, type_: IcebergType) -> str:
-        """A partition value as the Java library prints it.
+        """Render a partition value as the Java library prints it.
 
         `value` is a partition value (already transformed), `type_` the type of it or of its source column; dates and
         timestamps may be Python values or the counts that the file holds. Null prints `null`.
@@ -184,7 +184,7 @@ def _form_encode(text: str) -> str:
 
 
 def render_value(value: Any, type_: IcebergType) -> str:
-    """A value of a type as the Java library prints it in identity and truncate partitions.
+    """Render a value of a type as the Java library prints it in identity and truncate partitions.
 
     >>> render_value(b"\\0\\1", IcebergType("binary")), render_value(True, IcebergType("boolean"))
     ('AAE=', 'true')

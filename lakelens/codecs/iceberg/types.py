@@ -109,7 +109,7 @@ class IcebergType:
 
 
 def parse_type(json: object, json_path: str = "$", *, path: str | None = None) -> IcebergType:
-    """The type that a JSON value describes.
+    """Parse the type that a JSON value describes.
 
     `json_path` is the place of the value in its document and `path` the file; both only name the place in errors.
     Follows appendix C of the specification. Raises `Corrupt` for JSON of another shape.
@@ -123,7 +123,7 @@ def parse_type(json: object, json_path: str = "$", *, path: str | None = None) -
 
 
 def parse_struct(json: object, json_path: str = "$", *, path: str | None = None) -> IcebergType:
-    """The struct type of a schema document (`{"type": "struct", "fields": […]}`).
+    """Parse the struct type of a schema document (`{"type": "struct", "fields": […]}`).
 
     Old files leave `"type"` out of a schema; that is accepted. Raises `Corrupt` for anything that is not a struct.
 
@@ -155,7 +155,7 @@ def leaf_fields(struct: IcebergType) -> Iterator[tuple[str, IcebergField]]:
 
 @lru_cache(maxsize=1024)
 def parse_type_text(text: str) -> IcebergType:
-    """The primitive type that a string spells; the text of an unknown type is kept as its `name`.
+    """Parse the primitive type that a string spells; the text of an unknown type is kept as its `name`.
 
     >>> parse_type_text("fixed[ 16 ]").length, parse_type_text("decimal(99, 2)").is_known
     (16, False)
@@ -179,7 +179,7 @@ def parse_type_text(text: str) -> IcebergType:
 
 
 def _parse_size(text: str) -> int:
-    """A number of at most ten digits; one that is larger than any limit for any other text."""
+    """Parse a number of at most ten digits; one that is larger than any limit for any other text."""
     text = text.strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 10 else MAX_FIXED_LENGTH + 1
 
@@ -254,7 +254,7 @@ class _TypeParser:
 
 
 def _describe(json: object) -> str:
-    """A short value, or the kind of a long one."""
+    """Describe a short value, or the kind of a long one."""
     if json is None or isinstance(json, bool | int | float | str):
         return repr(json)
     return "an array" if isinstance(json, list) else "an object"

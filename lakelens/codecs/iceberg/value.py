@@ -62,7 +62,7 @@ class Point(NamedTuple):
 
 
 def decode_value(data: bytes, type_: IcebergType, *, path: str | None = None) -> Any:
-    """The Python value that the bytes of one bound stand for.
+    """Decode the Python value that the bytes of one bound stand for.
 
     Gives bool, int, float, `Decimal`, str, `uuid.UUID`, bytes, `date`, `time`, `datetime` (UTC-aware for timestamptz;
     see `lakelens.codecs.temporal` for what is outside Python's range), `Point`; raw bytes for variant, nested and unknown
@@ -136,7 +136,7 @@ def arrow_type(type_: IcebergType) -> pa.DataType:
 
 
 def format_widths(widths: Sequence[int]) -> str:
-    """The lengths that a value may have, in words.
+    """Format the lengths that a value may have, in words.
 
     >>> format_widths((1,)), format_widths((8, 4)), format_widths(range(1, 17))
     ('1 byte', '8 or 4 bytes', '1 to 16 bytes')
@@ -148,7 +148,7 @@ def format_widths(widths: Sequence[int]) -> str:
 
 
 def list_widths(type_: IcebergType) -> Sequence[int] | None:
-    """The lengths that a value of a type may have, the usual one first; None for any length.
+    """List the lengths that a value of a type may have, the usual one first; None for any length.
 
     >>> list_widths(IcebergType("long")), list_widths(IcebergType("string"))
     ((8, 4), None)
@@ -269,7 +269,7 @@ _TEMPORAL = {
 def explain_iceberg_value(
     data: Octets, start: int = 0, end: int | None = None, *, type: IcebergType | str | dict[str, Any]
 ) -> Span:
-    """The spans of one value as bounds keep it; the value is what `decode_value` gives for the type.
+    """Explain the spans of one value as bounds keep it; the value is what `decode_value` gives for the type.
 
     `type` is an `IcebergType`, or its JSON: a string for primitive types. Bytes that are no value of it are damage.
 
@@ -297,7 +297,7 @@ def explain_iceberg_value(
 
 
 def _split(type_: IcebergType, content: bytes, value: Any, start: int, note: str) -> Iterator[Span]:
-    """The leaves of a value; text of no characters has none."""
+    """Split the leaves of a value; text of no characters has none."""
     if type_.name in ("geometry", "geography"):
         names = ("x", "y", "z", "m")[: len(content) // 8]
         for i, (name, number) in enumerate(
@@ -311,7 +311,7 @@ def _split(type_: IcebergType, content: bytes, value: Any, start: int, note: str
 
 
 def _note(type_: IcebergType, content: bytes) -> str:
-    """How the bytes are encoded, in words."""
+    """Note how the bytes are encoded, in words."""
     size = format_count(len(content), "byte")
     name = type_.name
     if len(content) == 4 and name in _PROMOTED:

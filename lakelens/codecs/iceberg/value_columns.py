@@ -70,7 +70,7 @@ def decode_values(
 
 
 def take_places(column: pa.Array, places: Ints) -> pa.Array:
-    """The values at these places, in memory of their own; null for -1."""
+    """Take the values at these places, in memory of their own; null for -1."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -204,7 +204,7 @@ class _Column:
             self.valid[row] = False
 
     def gather(self, dtype: str, rows: Mask | None = None) -> NDArray[Any]:
-        """What stands where the values of these rows (None: of all) start; anything for those that have none."""
+        """Gather what stands where the values of these rows (None: of all) start; anything for those that have none."""
         import numpy as np
 
         starts = self.starts if rows is None else self.starts[rows]
@@ -217,7 +217,7 @@ class _Column:
         return taken
 
     def make_array(self, values: NDArray[Any], target: pa.DataType) -> pa.Array:
-        """An Arrow array of these values, which are not copied; NaN is a value, not a null."""
+        """Make an Arrow array of these values, which are not copied; NaN is a value, not a null."""
         import numpy as np
         import pyarrow as pa
 
@@ -227,7 +227,7 @@ class _Column:
 
 
 def _exceeds(high: Ints, low: NDArray[np.uint64], limit: int) -> Mask:
-    """Where a 128-bit value (signed high word, unsigned low word) is outside ±limit."""
+    """Say where a 128-bit value (signed high word, unsigned low word) is outside ±limit."""
     import numpy as np
 
     def above(bound: int) -> Any:
@@ -283,7 +283,7 @@ class KeyedLists:
         return key in self._places
 
     def take(self, key: int) -> pa.Array:
-        """The values of a key, one for each row: null where the row does not have it."""
+        """Take the values of a key, one for each row: null where the row does not have it."""
         return self.take_all([key])
 
     def take_all(self, keys: Sequence[int]) -> pa.Array:
@@ -305,7 +305,7 @@ class KeyedLists:
         return pa.array(values[places], mask=absent if absent.any() else None)  # the mask hides what -1 takes
 
     def find_places(self, keys: Sequence[int]) -> Ints:
-        """Where in `values` those of some keys are, `rows` for each key; -1 for none."""
+        """Find where in `values` those of some keys are, `rows` for each key; -1 for none."""
         import numpy as np
 
         columns = np.array(self._find_columns(keys), np.int64)
@@ -319,7 +319,7 @@ class KeyedLists:
         return list(map(self._places.get, keys, repeat(-1)))
 
     def _find_stride(self, column: pa.ListArray) -> int:
-        """How many keys every row has, where all have the same ones in the same order; else 0."""
+        """Find how many keys every row has, where all have the same ones in the same order; else 0."""
         count, rest = divmod(len(self._keys), self.rows) if self.rows else (0, 0)
         if rest or not count or column.null_count:
             return 0
@@ -350,7 +350,7 @@ class KeyedLists:
 
 
 def _find_keys(keys: NDArray[Any]) -> NDArray[Any]:
-    """The different keys, ascending."""
+    """Find the different keys, ascending."""
     import numpy as np
 
     if not len(keys):

@@ -45,7 +45,7 @@ _LOSSY = Context(prec=250)  # 100 digits before the point and 38 after it: quant
 
 
 def parse_json_value(json: Any, type_: IcebergType, json_path: str = "$", *, path: str | None = None) -> Any:
-    """The Python value that a JSON single value stands for, of the classes that `value.decode_value` gives.
+    """Parse the Python value that a JSON single value stands for, of the classes that `value.decode_value` gives.
 
     A struct is a dict by field name of the fields that are written, a list a list, a map a list of (key, value) pairs as
     Arrow gives maps. `json_path` is the place in the document and `path` the file; both only name the place in errors.
@@ -81,7 +81,7 @@ class _Written:
         raise Corrupt(message, path=self.path, json_path=self.json_path, expected=expected, seen=seen)
 
     def match(self, pattern: re.Pattern[str], expected: str, text: str | None = None) -> re.Match[str]:
-        """The parts of the text, or of one part of it, where it has the right form."""
+        """Match the parts of the text, or of one part of it, where it has the right form."""
         found = pattern.fullmatch(self.text(expected) if text is None else text)
         return self.refuse(expected, text) if found is None else found
 

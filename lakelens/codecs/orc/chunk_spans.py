@@ -47,7 +47,7 @@ class _Chunk:
 def explain_message_section(
     data: Octets, start: int, end: int, message: Message, label: str, compression: Compression
 ) -> Span:
-    """A section that is one message, compressed or not; its value is the message as a dict."""
+    """Explain a section that is one message, compressed or not; its value is the message as a dict."""
     value = Deferred(partial(decode_section, data, start, end, message, compression))
     if compression.kind == "NONE":
         span = Span(start, end, label, value, f"{message.name}, protobuf")
@@ -60,7 +60,7 @@ def explain_message_section(
 
 
 def explain_stream(data: Octets, start: int, end: int, compression: Compression) -> Iterator[Span]:
-    """The chunks of a stream whose content stays as it is."""
+    """Explain the chunks of a stream whose content stays as it is."""
     if compression.kind == "NONE":
         if start < end:
             yield Span(start, end, "stream", None, "not compressed")
@@ -71,7 +71,7 @@ def explain_stream(data: Octets, start: int, end: int, compression: Compression)
 def decode_section(
     data: Octets, start: int, end: int, message: Message, compression: Compression
 ) -> dict[str, object]:
-    """The message that a section is, as a dict by name. Raises `Corrupt`, `Unsupported`."""
+    """Decode the message that a section is, as a dict by name. Raises `Corrupt`, `Unsupported`."""
     content = read_section(data, start, end, compression)
     base = start if compression.kind == "NONE" else 0
     decoded: dict[str, object] = explain_message(content, message, base=base).value
@@ -79,7 +79,7 @@ def decode_section(
 
 
 def read_section(data: Octets, start: int, end: int, compression: Compression) -> bytes:
-    """The content of a section: its chunks decompressed and joined. Raises `Corrupt`, `Unsupported`."""
+    """Read the content of a section: its chunks decompressed and joined. Raises `Corrupt`, `Unsupported`."""
     parts: list[bytes] = []
     room = MAX_MESSAGE
     if compression.kind == "NONE":

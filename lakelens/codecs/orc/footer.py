@@ -78,7 +78,7 @@ class OrcFooter:
 
 
 def decode_footer(file: IO[bytes], path: str | None = None) -> OrcFooter:
-    """The tail of the ORC file that a seekable binary file object holds.
+    """Decode the tail of the ORC file that a seekable binary file object holds.
 
     `path` only names the file in errors. Follows the ORC specification's "File Tail". Raises `Corrupt` with the offset.
 
@@ -123,7 +123,7 @@ def decode_footer(file: IO[bytes], path: str | None = None) -> OrcFooter:
 
 
 def read_rows(file: IO[bytes], count: int, path: str | None = None) -> pa.Table:
-    """The first `count` rows of an ORC file as an Arrow table; reads no more stripes than it takes.
+    """Read the first `count` rows of an ORC file as an Arrow table; reads no more stripes than it takes.
 
     Raises as `decode_footer` does, and `Unsupported` for timestamps beyond pyarrow's nanoseconds (years 1677 to 2262).
     ORC has no checksums: on rare damage inside a stripe pyarrow itself crashes, which nothing here can catch.
@@ -147,7 +147,7 @@ def read_rows(file: IO[bytes], count: int, path: str | None = None) -> pa.Table:
 
 
 def read_schema(file: IO[bytes], path: str | None = None) -> pa.Schema:
-    """The columns of an ORC file as Arrow types them; ids are in the fields' metadata (`FIELD_ID_KEYS`).
+    """Read the columns of an ORC file as Arrow types them; ids are in the fields' metadata (`FIELD_ID_KEYS`).
 
     Raises as `decode_footer` does.
 
@@ -181,7 +181,7 @@ def iter_columns(
 
 
 def find_postscript(file: IO[bytes]) -> tuple[int, int]:
-    """Where the postscript begins and ends. Raises `Corrupt` when the file does not end as ORC does."""
+    """Find where the postscript begins and ends. Raises `Corrupt` when the file does not end as ORC does."""
     size = file.seek(0, 2)
     if size == 0:
         raise Corrupt("an empty file, not ORC", offset=0, expected="magic ORC", seen="0 bytes")
@@ -201,7 +201,7 @@ def find_postscript(file: IO[bytes]) -> tuple[int, int]:
 
 @contextmanager
 def _open(file: IO[bytes], path: str | None) -> Iterator[Any]:
-    """The file as pyarrow's, its frame checked; what pyarrow raises inside over its contents becomes our error."""
+    """Open the file as pyarrow's, its frame checked; what pyarrow raises inside over its contents becomes our error."""
     import pyarrow as pa
     import pyarrow.orc
 
@@ -222,7 +222,7 @@ def _open(file: IO[bytes], path: str | None) -> Iterator[Any]:
 
 
 def _name_of(orc: Any, name: str) -> str:
-    """A property that pyarrow refuses to name when its number is newer than pyarrow."""
+    """Give a property that pyarrow refuses to name when its number is newer than pyarrow."""
     try:
         return str(getattr(orc, name))
     except ValueError:

@@ -53,7 +53,7 @@ class _Field:
 def explain_message(
     data: bytes, message: Message, label: str = "", *, start: int = 0, end: int | None = None, base: int = 0
 ) -> Span:
-    """The message in `data[start:end]`, as a tree whose positions are those in `data` moved by `base`.
+    """Explain the message in `data[start:end]`, as a tree whose positions are those in `data` moved by `base`.
 
     Its value is a dict by name: a list for a repeated field, a name for an enumeration.
 
@@ -109,7 +109,7 @@ class _Tree:
         return _Field(at, start, body, body + size, number, wire, self.data[body : body + size])
 
     def decode(self, start: int, end: int, message: Message) -> dict[str, Any]:
-        """The message as a dict by name."""
+        """Decode the message as a dict by name."""
         decoded: dict[str, Any] = {}
         while start < end:
             found = self.read_field(start, end)
@@ -151,7 +151,7 @@ class _Tree:
     def explain_fields(
         self, start: int, end: int, message: Message, counts: dict[int, int]
     ) -> Iterator[Span]:
-        """The fields; after many of them the rest is a span of its own. `counts` are those seen of each number."""
+        """Explain the fields; after many of them the rest is a span of its own. `counts` are those seen of each number."""
         seen, at, total = dict(counts), start, 0
         while at < end:
             if total == GROUP:
@@ -216,7 +216,7 @@ class _Tree:
 
 
 def is_packed(found: _Field, kind: Many) -> bool:
-    """Whether a field of a repeated number holds many of them at once."""
+    """Check whether a field of a repeated number holds many of them at once."""
     return found.wire == BYTES and not isinstance(kind.of, Message) and kind.of not in ("text", "bytes")
 
 
@@ -233,7 +233,7 @@ def _find_type(found: _Field, message: Message) -> tuple[str, Type]:
 
 
 def _convert(value: Any, wire: int, kind: Type) -> Any:
-    """A stored number or bytes as what the schema says; as they are when they do not fit."""
+    """Convert a stored number or bytes as what the schema says; as they are when they do not fit."""
     if isinstance(kind, Enum):
         return kind.find(value)
     if isinstance(value, int):

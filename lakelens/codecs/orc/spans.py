@@ -43,7 +43,7 @@ _MAX_PADDING = 1 << 24
 
 
 def explain_orc(data: Octets, start: int = 0, end: int | None = None) -> Span:
-    """A tree over an ORC file; its value is its `OrcFooter`.
+    """Explain a tree over an ORC file; its value is its `OrcFooter`.
 
     Compressed chunks are leaves to unpack. Follows the ORC specification.
 
@@ -119,7 +119,7 @@ class _OrcFile(OrcTail):
             yield damaged_leaf(end, end, wrong)
 
     def explain_stripes(self, places: list[int], stripes: list[Any], low: int, high: int) -> Iterator[Span]:
-        """Some stripes with the padding before each; `places` is where the one before it ends."""
+        """Explain some stripes with the padding before each; `places` is where the one before it ends."""
         for i in range(low, high):
             lengths = [_number(stripes[i], f"{part}Length") for part in _STRIPE_PARTS]
             begin, stop = self.start + _number(stripes[i], "offset"), places[i + 1]
@@ -154,7 +154,7 @@ class _OrcFile(OrcTail):
             )
 
     def explain_streams(self, low: int, high: int, start: int, streams: list[Any]) -> Iterator[Span]:
-        """The streams in one of the two parts of a stripe: they follow each other from the stripe's start."""
+        """Explain the streams in one of the two parts of a stripe: they follow each other from the stripe's start."""
         ends = list(accumulate((_number(stream, "length") for stream in streams), initial=start))
         inside = [i for i in range(len(streams)) if low <= ends[i] < min(ends[i + 1], high)]
         whole = [i for i in inside if ends[i + 1] <= high]

@@ -38,7 +38,7 @@ class OrcType:
 
 
 def list_leaves(tail: OrcTail) -> list[OrcType]:
-    """The leaves of the schema that are in no list, map or union. Raises `Corrupt`."""
+    """List the leaves of the schema that are in no list, map or union. Raises `Corrupt`."""
     return list(_walk(tail.footer.get("types", []), 0, ()))
 
 
@@ -60,7 +60,7 @@ def _walk(types: list[Any], number: int, names: tuple[str, ...]) -> Iterator[Orc
 
 
 def read_statistics(tail: OrcTail, leaf: OrcType) -> list[PartStatistics]:
-    """What the tail proves of one leaf, stripe by stripe. Raises `Corrupt`.
+    """Read what the tail proves of one leaf, stripe by stripe. Raises `Corrupt`.
 
     >>> import io, pyarrow as pa, pyarrow.orc
     >>> sink = io.BytesIO()
@@ -174,7 +174,7 @@ class OrcBloomFilter:
     hashes: int
 
     def may_contain(self, hashed: int) -> bool:
-        """Whether a value with this hash may be there; False is proof.
+        """Check whether a value with this hash may be there; False is proof.
 
         >>> OrcBloomFilter(bytes(8), 2).may_contain(hash_number(1))
         False
@@ -189,7 +189,7 @@ class OrcBloomFilter:
 
 
 def hash_value(value: Any, kind: str) -> int | None:
-    """The hash of a stored value of a type; None for types that are not asked.
+    """Give the hash of a stored value of a type; None for types that are not asked.
 
     >>> hash_value(5, "LONG") == hash_number(5)
     True
@@ -202,7 +202,7 @@ def hash_value(value: Any, kind: str) -> int | None:
 
 
 def read_bloom_filters(tail: OrcTail, number: int, leaf: OrcType) -> list[OrcBloomFilter]:
-    """The filters of a column in a stripe, one for each of its row groups; empty where there are none to be trusted.
+    """Read the filters of a column in a stripe, one for each of its row groups; empty where there are none to be trusted.
 
     Raises `Corrupt`, `Unsupported`.
     """
@@ -230,7 +230,7 @@ def read_bloom_filters(tail: OrcTail, number: int, leaf: OrcType) -> list[OrcBlo
 
 
 def hashes_negatives_otherwise(tail: OrcTail) -> bool:
-    """Whether the file is by a version of the C++ writer whose hash of negative numbers is not Java's (ORC-1024)."""
+    """Check whether the file is by a version of the C++ writer whose hash of negative numbers is not Java's (ORC-1024)."""
     if tail.footer.get("writer", 0) != _CPP:
         return False
     found = _VERSION.search(tail.footer.get("softwareVersion", ""))

@@ -56,7 +56,7 @@ WIDTHS = {"BOOLEAN": 1, "TINYINT": 1, "SMALLINT": 2, "INT": 4, "DATE": 4, "TIME"
 
 
 def count_null_bytes(arity: int) -> int:
-    """The bytes of a row's head: the kind byte and one null bit for each field, in words of 8 bytes.
+    """Count the bytes of a row's head: the kind byte and one null bit for each field, in words of 8 bytes.
 
     >>> count_null_bytes(56), count_null_bytes(57)
     (8, 16)
@@ -113,7 +113,7 @@ class SlotDecoder:
             raise Corrupt("items overlap: they hold more than all the bytes", offset=offset)
 
     def _locate(self, slot: int, base: int, end: int) -> tuple[int, int]:
-        """The start and the length of the far item that a slot points to."""
+        """Locate the start and the length of the far item that a slot points to."""
         length, offset = _LENGTH_OFFSET.unpack_from(self.data, slot)
         if length < 0 or offset < 0 or offset + length > end - base:
             seen = f"length {length} at {offset} of {end - base} bytes"
@@ -123,7 +123,7 @@ class SlotDecoder:
         return base + offset, length
 
     def _take_bytes(self, slot: int, base: int, end: int) -> tuple[int, int]:
-        """The start and the length of bytes, in the slot or far."""
+        """Take the start and the length of bytes, in the slot or far."""
         mark = self.data[slot + 7]
         if not mark & 0x80:
             start, length = self._locate(slot, base, end)
@@ -362,28 +362,28 @@ class RowWindow:
         return self.content[position - self.start]
 
     def take(self, start: int, end: int) -> bytes:
-        """The bytes from one position to another."""
+        """Take the bytes from one position to another."""
         return self.content[start - self.start : end - self.start]
 
     def read_pair(self, position: int) -> tuple[int, int]:
-        """The two numbers of a slot: mostly a length and an offset."""
+        """Read the two numbers of a slot: mostly a length and an offset."""
         first, second = _LENGTH_OFFSET.unpack_from(self.content, position - self.start)
         return first, second
 
     def read_count(self, base: int, end: int, meaning: str) -> int:
-        """The count at the start of an array, a map or a vector. Raises `Corrupt`."""
+        """Read the count at the start of an array, a map or a vector. Raises `Corrupt`."""
         with shift_errors(self.start):
             return self._decoder.read_count(base - self.start, end - self.start, meaning)
 
     def decode_slot(self, type_: PaimonType, slot: int, base: int, end: int, depth: int) -> Any:
-        """The value of one slot of the row or array from `base` to `end`."""
+        """Decode the value of one slot of the row or array from `base` to `end`."""
         self._decoder.left = len(self.content)
         shift = self.start
         with shift_errors(shift):
             return self._decoder.decode_slot(type_, slot - shift, base - shift, end - shift, depth)
 
     def decode_item(self, type_: PaimonType) -> Any:
-        """The value of all the bytes as one variable-length item: an array, a map, a variant."""
+        """Decode the value of all the bytes as one variable-length item: an array, a map, a variant."""
         slot = len(self.content)
         decoder = SlotDecoder(self.content + _LENGTH_OFFSET.pack(slot, 0))
         with shift_errors(self.start):
@@ -447,7 +447,7 @@ class BinaryRow:
         return dict(zip(self.names, self.values, strict=True))
 
     def list_slots(self) -> list[bytes]:
-        """The 8 bytes of each field in the fixed part; none where there are no bytes.
+        """List the 8 bytes of each field in the fixed part; none where there are no bytes.
 
         >>> data = bytes.fromhex("0000000100000000000000000700000000000000")
         >>> [slot.hex(" ") for slot in decode_binary_row(data, [("id", "INT")]).list_slots()]

@@ -55,7 +55,7 @@ class _Group(NamedTuple):
 
 
 def explain_content(data: Octets, start: int, end: int) -> Span:
-    """The content of a record: a leaf, or the elements of an array or a map of blobs.
+    """Explain the content of a record: a leaf, or the elements of an array or a map of blobs.
 
     >>> array = ARRAY_MAGIC + bytes.fromhex("01 02000000") + b"one" + bytes.fromhex("06 07 02000000")
     >>> span = explain_content(array, 0, len(array))
@@ -73,7 +73,7 @@ def explain_content(data: Octets, start: int, end: int) -> Span:
 
 
 def _find_groups(data: Octets, start: int, end: int) -> list[_Group] | None:
-    """The keys, if it is a map, and the blobs; None for what is neither an array nor a map."""
+    """Find the keys, if it is a map, and the blobs; None for what is neither an array nor a map."""
     head = bytes(data[start : min(end, start + _HEAD)])
     nouns = {ARRAY_MAGIC: ("blob",), MAP_MAGIC: ("key", "blob")}.get(head[:4])
     if nouns is None or len(head) < _HEAD or head[4] != 1 or end - start < _HEAD + 4 * len(nouns):
@@ -117,7 +117,7 @@ def _explain_groups(data: Octets, start: int, end: int, groups: list[_Group]) ->
 
 
 def _explain_members(data: Octets, group: _Group) -> Iterator[Span]:
-    """Those that have bytes; a null and an empty one have none."""
+    """Explain those that have bytes; a null and an empty one have none."""
     places, at = [group.start], group.start
     held = [(number, length) for number, length in enumerate(group.lengths) if length > 0]
     for _, length in held:
@@ -269,7 +269,7 @@ _MOST = 1 << 24
 
 
 def decode_blob_references(data: bytes, path: str | None = None) -> tuple[str, ...]:
-    """The names of the packs. Raises `Corrupt` with the offset.
+    """Decode the names of the packs. Raises `Corrupt` with the offset.
 
     >>> body = bytes.fromhex("01 00000001 0002") + b"/b" + b"\\0\\x0e" + b"a.managed.blob"
     >>> decode_blob_references(REFERENCES_MAGIC + body + zlib.crc32(body).to_bytes(4, "big"))
@@ -314,7 +314,7 @@ def _iterate_texts(data: bytes, at: int, end: int, path: str | None) -> Iterator
 
 
 def explain_blob_references(data: Octets, start: int = 0, end: int | None = None) -> Span:
-    """A tree over a `.blobref` file; its value is the names of the packs.
+    """Explain a tree over a `.blobref` file; its value is the names of the packs.
 
     >>> body = bytes.fromhex("01 00000001 0002") + b"/b" + b"\\0\\x0e" + b"a.managed.blob"
     >>> span = explain_blob_references(REFERENCES_MAGIC + body + zlib.crc32(body).to_bytes(4, "big"))

@@ -58,7 +58,7 @@ class _Part(NamedTuple):
 
 
 def explain_row(data: Octets, start: int = 0, end: int | None = None) -> Span:
-    """A tree over a file of Paimon's Row format; its value is what the footer says: rows, blocks, version.
+    """Explain a tree over a file of Paimon's Row format; its value is what the footer says: rows, blocks, version.
 
     >>> footer = bytes(8) + bytes(4) + bytes(8) + (3).to_bytes(4, "little") + b"\\x01\\0\\0\\0SWOR"
     >>> explain_row(b"\\0\\0\\0" + footer).value
@@ -78,7 +78,7 @@ def explain_mosaic(data: Octets, start: int = 0, end: int | None = None) -> Span
 
 
 def explain_lance(data: Octets, start: int = 0, end: int | None = None) -> Span:
-    """A tree over a Lance file; its value is what the footer says: the version, and columns since 2.0.
+    """Explain a tree over a Lance file; its value is what the footer says: the version, and columns since 2.0.
 
     >>> footer = bytes(24) + bytes.fromhex("00000000 00000000 0000 0300") + b"LANC"
     >>> explain_lance(footer).value
@@ -94,7 +94,7 @@ def explain_lance(data: Octets, start: int = 0, end: int | None = None) -> Span:
 
 
 def explain_vortex(data: Octets, start: int = 0, end: int | None = None) -> Span:
-    """A tree over a Vortex file; its value is the version that its end says.
+    """Explain a tree over a Vortex file; its value is the version that its end says.
 
     >>> explain_vortex(b"VTXF" + bytes(8) + bytes.fromhex("0100 0800") + b"VTXF").value
     {'postscript': 8, 'version': 1}
@@ -103,7 +103,7 @@ def explain_vortex(data: Octets, start: int = 0, end: int | None = None) -> Span
 
 
 def explain_video(data: Octets, start: int = 0, end: int | None = None) -> Span:
-    """A tree over a `.video` file of Paimon, which packs whole videos whose frames are rows.
+    """Explain a tree over a `.video` file of Paimon, which packs whole videos whose frames are rows.
 
     >>> explain_video(bytes(16) + b"IDEO\\x01").value
     {'version': 1}
@@ -120,7 +120,7 @@ def _explain(
     read: Callable[[SpanReader], Iterator[Span]],
     find: Callable[[SpanReader, dict[str, Any]], Iterator[_Part]],
 ) -> Span:
-    """A file whose last `size` bytes are a footer that `read` reads, and whose parts `find` finds by it."""
+    """Explain a file whose last `size` bytes are a footer that `read` reads, and whose parts `find` finds by it."""
     stop = len(data) if end is None else end
 
     def open_footer() -> SpanReader:
@@ -173,7 +173,7 @@ def _explain_part(part: _Part) -> Span:
 
 
 def _place(whole: SpanReader, label: str, offset: int, size: int, note: str = "", **more: Any) -> _Part:
-    """A part at an offset. Raises `Corrupt` when it is not before the footer."""
+    """Place a part at an offset. Raises `Corrupt` when it is not before the footer."""
     begin = whole.at + offset
     if not whole.at <= begin <= begin + size <= whole.end:
         seen, expected = f"{offset} to {offset + size}", f"0 to {whole.end - whole.at}"
@@ -234,7 +234,7 @@ def _explain_row_index(reader: SpanReader) -> Iterator[Span]:
 
 
 def _take_array(reader: SpanReader) -> tuple[Span, Span]:
-    """The length of the next array of a block index, and the place of its bytes."""
+    """Take the length of the next array of a block index, and the place of its bytes."""
     start, length, shift = reader.at, 0, 0
     while True:
         byte = reader.octets(1, "the length of an array")[0]
@@ -257,7 +257,7 @@ def _decode_array(reader: SpanReader, place: Span) -> tuple[int, ...]:
 
 
 def _explain_row_blocks(whole: SpanReader, index: _Part, size: int) -> Iterator[Span]:
-    """The blocks, one behind the other; their sizes are in the index."""
+    """Explain the blocks, one behind the other; their sizes are in the index."""
     reader = SpanReader(whole.data, index.start, index.end, "a block index")
     sizes, plain, rows = (_decode_array(reader, _take_array(reader)[1]) for _ in range(3))
     ends = [whole.at]
@@ -334,7 +334,7 @@ def _list_lance_parts(whole: SpanReader, facts: dict[str, Any]) -> Iterator[_Par
 
 
 def _place_table(whole: SpanReader, label: str, offset: int, count: int, noun: str) -> _Part:
-    """A table of places: an offset and a length for each column or buffer."""
+    """Give a table of places: an offset and a length for each column or buffer."""
     part = _place(whole, label, offset, count * _PLACE, f"offset and length of each {noun}")
 
     def name(number: int, leaf: Span) -> Span:

@@ -160,7 +160,7 @@ class Slots:
         return self.lengths if len(self.where) == len(self.nulls) else self.lengths[self.where]
 
     def take(self, dtype: str, skip: int = 0) -> Any:
-        """The numbers of this numpy type, `skip` bytes into the slots."""
+        """Take the numbers of this numpy type, `skip` bytes into the slots."""
         size = np.dtype(dtype).itemsize
         return self.words.view(dtype)[skip // size :: 8 // size].copy()
 
@@ -178,7 +178,7 @@ class Slots:
         return None if len(self.where) == len(self.nulls) else make_bits(~self.nulls)
 
     def make(self, kind: Any, values: Any) -> Any:
-        """The Arrow array of a type of fixed width, its values null where the field is. Nothing is copied."""
+        """Make the Arrow array of a type of fixed width, its values null where the field is. Nothing is copied."""
         import pyarrow as pa
 
         buffer = make_bits(values) if values.dtype == np.bool_ else pa.py_buffer(values)
@@ -193,7 +193,7 @@ def make_bits(flags: Flags) -> Any:
 
 
 def take_numbers(content: Any, positions: Ints, dtype: str) -> Any:
-    """The numbers of a numpy type that begin at some bytes, aligned or not.
+    """Take the numbers of a numpy type that begin at some bytes, aligned or not.
 
     The type may be one of raw bytes (`V5`).
 
@@ -304,7 +304,7 @@ def _decode_decimal(type_: PaimonType, slots: Slots) -> Kernel:
 
 
 def _gather_big_endian(content: Any, starts: Ints, lengths: Ints) -> tuple[Any, Any]:
-    """The high and low words of big-endian two's complement numbers of 1 to 16 bytes."""
+    """Gather the high and low words of big-endian two's complement numbers of 1 to 16 bytes."""
     last = len(content) - 8
     if (starts <= last).all() and (starts + lengths <= len(content)).all():
         # where eight bytes follow every start, two unaligned reads are shifted into place
@@ -322,7 +322,7 @@ def _gather_big_endian(content: Any, starts: Ints, lengths: Ints) -> tuple[Any, 
 
 
 def _exceeds(high: Any, low: Any, bound: int) -> Flags:
-    """Whether numbers of two words are outside -bound to bound, both excluded."""
+    """Check whether numbers of two words are outside -bound to bound, both excluded."""
     low = low.view(np.uint64)
     top, bottom = bound >> 64, np.uint64(bound & (2**64 - 1))
     least = -bound
@@ -372,7 +372,7 @@ def _gather_bytes(type_: PaimonType, slots: Slots, starts: Ints, lengths: Ints) 
 
 
 def _gather_items(slots: Slots, starts: Ints, lengths: Ints) -> Any:
-    """The items by the rows that they are of: every other one of an array of items and what is between them.
+    """Gather the items by the rows that they are of: every other one of an array of items and what is between them.
 
     An item is inside of its row, and the rows follow each other.
     """
@@ -453,7 +453,7 @@ def decode_binary_rows(column: pa.Array, fields: Sequence[FieldLike]) -> pa.Stru
 
 
 def _flatten(column: Any) -> Any:
-    """One contiguous array of type `large_binary` of any binary column."""
+    """Flatten one contiguous array of type `large_binary` of any binary column."""
     import pyarrow as pa
 
     if isinstance(column, pa.ChunkedArray):
@@ -524,7 +524,7 @@ class _BinaryRows:
             raise type(error)(f"row {index}: {error.message}", hint=error.hint) from error
 
     def find_nulls(self, index: int) -> Any:
-        """Which rows have no value of a field."""
+        """Find which rows have no value of a field."""
         byte, bit = (index + 8) // 8, 1 << index % 8
         if not self.any_nulls[byte] & bit:
             return self.missing
@@ -533,7 +533,7 @@ class _BinaryRows:
         return nulls
 
     def find_words(self, index: int) -> Any:
-        """The slots of a field, of every row that is there."""
+        """Find the slots of a field, of every row that is there."""
         number = index // _GATHERED
         if self.words[0] != number:
             first, starts = number * _GATHERED, self.present_starts

@@ -24,7 +24,7 @@ _LONG_TIMESTAMP = 3
 
 
 def find_bucket(kinds: Sequence[PaimonType], values: Sequence[Any], buckets: int) -> int:
-    """The bucket of a key among a number of buckets. Raises TypeError for a type that cannot be part of a key.
+    """Find the bucket of a key among a number of buckets. Raises TypeError for a type that cannot be part of a key.
 
     >>> find_bucket([PaimonType("INT")], [1], 4)
     2
@@ -34,7 +34,7 @@ def find_bucket(kinds: Sequence[PaimonType], values: Sequence[Any], buckets: int
 
 
 def encode_row(kinds: Sequence[PaimonType], values: Sequence[Any]) -> bytes:
-    """A BinaryRow of values of these types, without the arity in front.
+    """Encode a BinaryRow of values of these types, without the arity in front.
 
     >>> encode_row([PaimonType("INT"), PaimonType("VARCHAR", length=10)], [1, "a"]).hex()
     '000000000000000001000000000000006100000000000081'
@@ -54,7 +54,7 @@ def encode_row(kinds: Sequence[PaimonType], values: Sequence[Any]) -> bytes:
 
 
 def _encode(kind: PaimonType, value: Any, begin: int) -> tuple[bytes, bytes]:
-    """The slot of a value, and what goes to the variable part, which begins at a byte."""
+    """Encode the slot of a value, and what goes to the variable part, which begins at a byte."""
     name = kind.name
     if name == "DECIMAL" and (kind.precision or 10) > _WIDE_DECIMAL:
         data = b""

@@ -58,7 +58,7 @@ class ItemPlace(NamedTuple):
 
 
 def has_far_items(type_: PaimonType | None) -> bool:
-    """Whether slots of a type may point into the variable part.
+    """Check whether slots of a type may point into the variable part.
 
     >>> has_far_items(PaimonType("TIMESTAMP", precision=3)), has_far_items(PaimonType("TIMESTAMP", precision=6))
     (False, True)
@@ -69,7 +69,7 @@ def has_far_items(type_: PaimonType | None) -> bool:
 
 
 def is_long_decimal(type_: PaimonType) -> bool:
-    """Whether the unscaled value does not fit 8 bytes for certain, so that it is far.
+    """Check whether the unscaled value does not fit 8 bytes for certain, so that it is far.
 
     >>> is_long_decimal(PaimonType("DECIMAL", precision=19, scale=0))
     True
@@ -78,7 +78,7 @@ def is_long_decimal(type_: PaimonType) -> bool:
 
 
 def is_long_timestamp(type_: PaimonType) -> bool:
-    """Whether milliseconds are not enough, so that they are far and the slot keeps the nanoseconds.
+    """Check whether milliseconds are not enough, so that they are far and the slot keeps the nanoseconds.
 
     >>> is_long_timestamp(PaimonType("TIMESTAMP_LTZ", precision=6))
     True
@@ -108,7 +108,7 @@ def locate_item(frame: Frame, slot: Slot) -> ItemPlace | None:
 
 
 def locate_room(frame: Frame, slot: Slot) -> ItemPlace | None:
-    """Where a row keeps room for a value that is null, None where no room is kept or the slot does not say where."""
+    """Locate where a row keeps room for a value that is null, None where no room is kept or the slot does not say where."""
     if slot.type is None or not (is_long_decimal(slot.type) or is_long_timestamp(slot.type)):
         return None
     size = 16 if is_long_decimal(slot.type) else 8
@@ -123,7 +123,7 @@ def locate_room(frame: Frame, slot: Slot) -> ItemPlace | None:
 
 
 def explain_slot(frame: Frame, slot: Slot, place: ItemPlace | None, room: ItemPlace | None) -> Span:
-    """The line of one slot: its leaves are the value, or length and offset, the tag, and what is not used.
+    """Explain the line of one slot: its leaves are the value, or length and offset, the tag, and what is not used.
 
     `place` is the item in the variable part that belongs to this slot alone, `room` what is kept for its null.
     """
@@ -157,7 +157,7 @@ def _explain_damage(slot: Slot, start: int, end: int, error: LakeError) -> Span:
 
 
 def _decode(frame: Frame, slot: Slot, place: ItemPlace | None) -> Any:
-    """The value, made late where it is nested; None when only the item is damaged, which its own leaf shows."""
+    """Decode the value, made late where it is nested; None when only the item is damaged, which its own leaf shows."""
     window, base, _, end, depth = frame
     type_ = slot.type
     assert type_ is not None
@@ -178,7 +178,7 @@ def _is_in(place: ItemPlace, offset: int | None) -> bool:
 def _split(
     frame: Frame, slot: Slot, type_: PaimonType, place: ItemPlace | None, value: Any
 ) -> Iterator[Span]:
-    """The leaves of a slot that is not null."""
+    """Split the leaves of a slot that is not null."""
     window, start, end, number = frame.window, slot.start, slot.start + slot.width, slot.number
     if place is not None:
         first, second = window.read_pair(start)
@@ -248,7 +248,7 @@ def _note(frame: Frame, slot: Slot, type_: PaimonType, place: ItemPlace | None) 
 
 
 def spell_type(type_: PaimonType) -> str:
-    """A type in few words, without its nullability.
+    """Spell a type in few words, without its nullability.
 
     >>> spell_type(PaimonType("DECIMAL", precision=9, scale=2)), spell_type(PaimonType("TIMESTAMP_LTZ", precision=6))
     ('DECIMAL(9,2)', 'TIMESTAMP_LTZ(6)')
@@ -265,7 +265,7 @@ def spell_type(type_: PaimonType) -> str:
 
 
 def explain_content(frame: Frame, slot: Slot, place: ItemPlace) -> Span:
-    """The leaf over the content of a far item: text, bytes, a decimal's digits, a timestamp's milliseconds.
+    """Explain the leaf over the content of a far item: text, bytes, a decimal's digits, a timestamp's milliseconds.
 
     It has no value: that of the field is shown once, by its slot, which has the same number.
     """
@@ -286,7 +286,7 @@ def explain_content(frame: Frame, slot: Slot, place: ItemPlace) -> Span:
 
 
 def note_content(type_: PaimonType, millis: int = 0) -> str:
-    """How the content of a far item is encoded.
+    """Note how the content of a far item is encoded.
 
     >>> note_content(PaimonType("TIMESTAMP", precision=6), 1_700_000_000_123)
     'ms since 1970: 1,700,000,000,123'
@@ -336,7 +336,7 @@ class VariablePart(NamedTuple):
 
 
 def explain_null_bits(window: RowWindow, start: int, end: int, count: int) -> Iterator[Span]:
-    """A line for each byte of null bits, and one for the bytes that no value needs."""
+    """Explain a line for each byte of null bits, and one for the bytes that no value needs."""
     used = (count + 7) // 8
     yield from group_items(
         used,
@@ -407,7 +407,7 @@ def lay_out(slots: SlotList) -> VariablePart:
 
 
 def explain_slots(slots: SlotList, layout: VariablePart, start: int, end: int) -> Iterator[Span]:
-    """A line for each slot from `start`, and what fills up to `end`."""
+    """Explain a line for each slot from `start`, and what fills up to `end`."""
 
     def make(low: int, high: int) -> Iterator[Span]:
         for i in range(low, high):
@@ -421,7 +421,7 @@ def explain_slots(slots: SlotList, layout: VariablePart, start: int, end: int) -
 
 
 def explain_variable_part(slots: SlotList, layout: VariablePart, nest: ContentExplainer) -> Iterator[Span]:
-    """The items with their padding, the room of nulls, and what no slot refers to."""
+    """Explain the items with their padding, the room of nulls, and what no slot refers to."""
     frame, order = slots.frame, layout.order
 
     def bound(i: int) -> int:
@@ -446,7 +446,7 @@ def explain_variable_part(slots: SlotList, layout: VariablePart, nest: ContentEx
 def _explain_item(
     frame: Frame, slot: Slot, place: ItemPlace, end: int, nest: ContentExplainer
 ) -> Iterator[Span]:
-    """One item and its padding; its content is a leaf, or the tree of a nested value."""
+    """Explain one item and its padding; its content is a leaf, or the tree of a nested value."""
     if slot.is_null:
         is_zero = not any(frame.window.take(place.start, end))
         note = "room kept for the null, " + ("all zero" if is_zero else "not zero")

@@ -59,7 +59,7 @@ class _Schema(NamedTuple):
 def explain_binary_row(
     data: Octets, start: int = 0, end: int | None = None, *, fields: Sequence[FieldLike] | None = None
 ) -> Span:
-    """The spans of one serialized row, its 4-byte arity first; the value is what `decode_binary_row` gives.
+    """Explain the spans of one serialized row, its 4-byte arity first; the value is what `decode_binary_row` gives.
 
     `fields` are those that the row was written with; without them slots are raw bytes, and the value is None. A row
     of another arity is damage at its arity, the rest explained without types. Offsets of the row count from `origin`.
@@ -82,7 +82,7 @@ def explain_binary_row(
 def explain_nested_row(
     data: Octets, start: int = 0, end: int | None = None, *, fields: Sequence[FieldLike]
 ) -> Span:
-    """The spans of a row without arity, as nested rows are kept; the value is a dict.
+    """Explain the spans of a row without arity, as nested rows are kept; the value is a dict.
 
     >>> root = explain_nested_row(bytes.fromhex("00000000000000000500000000000000"), fields=[("a", "INT")])
     >>> root.value, len(list(root.leaves()))
@@ -96,7 +96,7 @@ def explain_nested_row(
 
 
 def explain_binary_array(data: Octets, start: int = 0, end: int | None = None, *, element: TypeLike) -> Span:
-    """The spans of an array; the value is a list.
+    """Explain the spans of an array; the value is a list.
 
     >>> root = explain_binary_array(bytes.fromhex("0200000002000000 0500000000000000"), element="INT")
     >>> root.value, root.note
@@ -108,7 +108,7 @@ def explain_binary_array(data: Octets, start: int = 0, end: int | None = None, *
 def explain_binary_map(
     data: Octets, start: int = 0, end: int | None = None, *, key: TypeLike, value: TypeLike
 ) -> Span:
-    """The spans of a map: an array of keys, then one of values; the value is a dict, or pairs when keys repeat.
+    """Explain the spans of a map: an array of keys, then one of values; the value is a dict, or pairs when keys repeat.
 
     >>> one = bytes.fromhex("01000000000000000700000000000000")
     >>> explain_binary_map(b"\\x10\\0\\0\\0" + one + one, key="INT", value="INT").value
@@ -228,7 +228,7 @@ def _take_row_slots(window: RowWindow, schema: _Schema, frame: Frame, head: int)
 
 
 def explain_nested(frame: Frame, slot: Slot, place: ItemPlace) -> Span:
-    """The content of a far item of a nested type; its value is that of its slot."""
+    """Explain the content of a far item of a nested type; its value is that of its slot."""
     type_ = slot.type
     assert type_ is not None
     value = Deferred(partial(frame.window.decode_slot, type_, slot.start, frame.base, frame.end, frame.depth))
@@ -240,7 +240,7 @@ def explain_nested(frame: Frame, slot: Slot, place: ItemPlace) -> Span:
 def explain_structure(
     window: RowWindow, type_: PaimonType, base: int, end: int, depth: int, *, value: Deferred | None
 ) -> Span:
-    """The spans of a nested row, array, map, vector or variant that fills the bytes from `base` to `end`."""
+    """Explain the spans of a nested row, array, map, vector or variant that fills the bytes from `base` to `end`."""
     size = format_count(end - base, "byte")
     match type_.name:
         case "ROW":
@@ -275,7 +275,7 @@ def explain_array(
     label: str = "BinaryArray",
     value: Deferred | None = None,
 ) -> Span:
-    """The spans of the array that fills the bytes from `base` to `end`."""
+    """Explain the spans of the array that fills the bytes from `base` to `end`."""
     note = format_count(end - base, "byte")
     if end - base >= 4:
         count = int.from_bytes(window.take(base, base + 4), "little", signed=True)
@@ -310,7 +310,7 @@ def _explain_array_parts(
 def _explain_elements(
     slots: SlotList, element: PaimonType, start: int, stop: int, width: int
 ) -> Iterator[Span]:
-    """The elements and the variable part of an array or a vector."""
+    """Explain the elements and the variable part of an array or a vector."""
     layout, end = lay_out(slots), slots.frame.end
     if start < stop:
         note = f"{slots.count:,} of {format_count(width, 'byte')}, {spell_type(element)}, little-endian"

@@ -108,7 +108,7 @@ TypeLike = str | PaimonType | Mapping[str, Any]
 
 
 def make_nullable(type_: PaimonType, nullable: bool) -> PaimonType:
-    """The same type with another nullability.
+    """Make the same type with another nullability.
 
     >>> print(make_nullable(PaimonType("INT"), False))
     INT NOT NULL
@@ -128,7 +128,7 @@ _DEFAULT_ALGORITHM = "SPHERICAL"
 
 
 def parse_type(json: TypeLike) -> PaimonType:
-    """The type that a schema's JSON value, or a SQL type string, spells.
+    """Parse the type that a schema's JSON value, or a SQL type string, spells.
 
     Raises `Corrupt` with the character (`offset`) or the place in the JSON (`json_path`) that is wrong, and
     `Unsupported` for an unknown type name.
@@ -148,7 +148,7 @@ def parse_type(json: TypeLike) -> PaimonType:
 
 
 def parse_field(json: Mapping[str, Any], position: int = 0, json_path: str = "$") -> PaimonField:
-    """One entry of a schema's `fields`; `position` serves as the id when there is none.
+    """Parse one entry of a schema's `fields`; `position` serves as the id when there is none.
 
     >>> parse_field({"id": 3, "name": "city", "type": "STRING"}).id
     3
@@ -246,7 +246,7 @@ def _parse_field(json: Any, position: int, json_path: str, depth: int) -> Paimon
 
 @lru_cache(maxsize=4096)
 def _parse_sql(text: str) -> PaimonType:
-    """The type that one SQL type string spells; `Corrupt` names the character that is wrong."""
+    """Parse the type that one SQL type string spells; `Corrupt` names the character that is wrong."""
     parser = _SqlParser(text)
     type_ = parser.parse_type(0)
     parser.expect_end()

@@ -136,7 +136,7 @@ class ParquetFooter:
 
 
 def decode_footer(file: IO[bytes], path: str | None = None) -> ParquetFooter:
-    """The footer of the Parquet file that a seekable binary file object holds; reads the head's magic and the end.
+    """Decode the footer of the Parquet file that a seekable binary file object holds; reads the head's magic and the end.
 
     `path` only names the file in errors. Follows the Parquet format's "Metadata". Raises `Corrupt` with the offset for
     what is not Parquet or is cut, `Unsupported` for an encrypted footer.
@@ -172,7 +172,7 @@ def decode_footer(file: IO[bytes], path: str | None = None) -> ParquetFooter:
 
 
 def read_rows(file: IO[bytes], count: int, path: str | None = None) -> pa.Table:
-    """The first `count` rows of a Parquet file as an Arrow table; reads no more row groups than it takes.
+    """Read the first `count` rows of a Parquet file as an Arrow table; reads no more row groups than it takes.
 
     Raises as `decode_footer` does.
 
@@ -206,7 +206,7 @@ def read_rows(file: IO[bytes], count: int, path: str | None = None) -> pa.Table:
 
 
 def read_schema(file: IO[bytes], path: str | None = None) -> pa.Schema:
-    """The columns of a Parquet file as Arrow types them; ids are in the fields' metadata (`PARQUET:field_id`).
+    """Read the columns of a Parquet file as Arrow types them; ids are in the fields' metadata (`PARQUET:field_id`).
 
     Raises as `decode_footer` does.
 
@@ -246,7 +246,7 @@ def iter_columns(
 
 
 def _check_frame(file: IO[bytes]) -> tuple[int, int]:
-    """Where the footer begins and ends. Raises `Corrupt` for another frame, `Unsupported` for an encrypted footer."""
+    """Check where the footer begins and ends. Raises `Corrupt` for another frame, `Unsupported` for an encrypted footer."""
     start, end, is_encrypted = find_footer(file)
     if is_encrypted:
         raise Unsupported("a Parquet file with an encrypted footer")
@@ -257,7 +257,7 @@ def _check_frame(file: IO[bytes]) -> tuple[int, int]:
 
 
 def find_footer(file: IO[bytes]) -> tuple[int, int, bool]:
-    """Where the footer begins and ends, and whether it is encrypted. Raises `Corrupt` for another frame."""
+    """Find where the footer begins and ends, and whether it is encrypted. Raises `Corrupt` for another frame."""
     size = file.seek(0, 2)
     if size == 0:
         raise Corrupt("an empty file, not Parquet", offset=0, expected=f"{MIN_SIZE} bytes", seen="0 bytes")
@@ -279,7 +279,7 @@ def find_footer(file: IO[bytes]) -> tuple[int, int, bool]:
 
 @contextmanager
 def _open(file: IO[bytes], path: str | None) -> Iterator[Any]:
-    """The file as pyarrow's, its frame checked; what pyarrow raises inside becomes our error."""
+    """Open the file as pyarrow's, its frame checked; what pyarrow raises inside becomes our error."""
     import pyarrow.parquet as pq
 
     with in_file(path):

@@ -51,7 +51,7 @@ class PageContent:
 
 
 def explain_content(data: Octets, start: int, end: int, page: PageContent) -> Iterator[Span]:
-    """The levels and values of a page, from its decompressed bytes. Raises `Corrupt` where they do not fit."""
+    """Explain the levels and values of a page, from its decompressed bytes. Raises `Corrupt` where they do not fit."""
     at = start
     leaf = page.leaf
     if leaf is None:
@@ -246,7 +246,7 @@ def explain_pages(data: Octets, start: int, end: int, chunk: Chunk, number: int 
 
 
 def explain_leading_struct(data: Octets, start: int, end: int, shape: Struct, label: str) -> Span:
-    """A Thrift struct of unknown length at `data[start]`: little more is read than it takes. Raises `Corrupt`."""
+    """Explain a Thrift struct of unknown length at `data[start]`: little more is read than it takes. Raises `Corrupt`."""
     for window in _WINDOWS:
         stop = min(start + window, end)
         span = explain_struct(bytes(data[start:stop]), shape, label, base=start)
@@ -377,7 +377,7 @@ _OF_LEVELS = {"RLE", "BIT_PACKED"}
 
 
 def is_dictionary_encoded(metadata: StructReader) -> bool:
-    """Whether the dictionary of a chunk holds all of its values: True only where the footer proves it.
+    """Check whether the dictionary of a chunk holds all of its values: True only where the footer proves it.
 
     >>> from lakelens.codecs.parquet.thrift_schema import FILE, Each
     >>> groups = StructReader({4: [{1: [{3: {2: [2, 3]}}]}]}, FILE, None).structs("row_groups")
@@ -418,7 +418,7 @@ def read_dictionary(data: Octets, start: int, end: int, leaf: SchemaLeaf, codec:
 
 
 def _read_content(data: Octets, page: Span, codec: str) -> bytes:
-    """The decompressed content of a page, whose checksum is checked."""
+    """Read the decompressed content of a page, whose checksum is checked."""
     for part in page.iter_children():
         if part.error is not None:
             raise part.error

@@ -43,7 +43,7 @@ _UNITS = {"s": "seconds", "ms": "millis", "us": "micros", "ns": "nanos"}
 
 
 def describe_schema(schema: pa.Schema) -> dict[str, Any]:
-    """The schema of the records as parsed Avro JSON, every field with its id where the file has one.
+    """Describe the schema of the records as parsed Avro JSON, every field with its id where the file has one.
 
     >>> import pyarrow as pa
     >>> describe_schema(pa.schema([pa.field("a", pa.int64(), False, {"PARQUET:field_id": "7"})]))["fields"]
@@ -60,7 +60,7 @@ def _describe_field(field: pa.Field) -> dict[str, Any]:
 
 
 def find_id(field: pa.Field) -> int | None:
-    """The id that the file gives a field; None where it gives none, or one that is no number.
+    """Find the id that the file gives a field; None where it gives none, or one that is no number.
 
     >>> import pyarrow as pa
     >>> find_id(pa.field("a", pa.int32(), metadata={"PARQUET:field_id": "102"}))
@@ -111,7 +111,7 @@ def _describe_plain(kind: pa.DataType) -> Any:
 
 
 def _unwrap(kind: pa.DataType) -> pa.DataType:
-    """What a type stands for that only says how values are kept in memory, or how they are shown."""
+    """Say what a type stands for that only says how values are kept in memory, or how they are shown."""
     import pyarrow as pa
 
     if isinstance(kind, pa.BaseExtensionType):
@@ -212,7 +212,7 @@ def _to_bytes(array: pa.Array) -> pa.Array:
 
 
 def count_batch_rows(footer: ParquetFooter) -> int:
-    """How many records are decoded at once: fewer where each has many values, as manifests of wide tables do."""
+    """Count how many records are decoded at once: fewer where each has many values, as manifests of wide tables do."""
     values = sum(column.num_values for column in footer.columns)
     each = max(1, values * _VALUE_BYTES // max(1, footer.num_rows))
     return max(1, min(BATCH_ROWS, _BATCH_BYTES // each))
@@ -240,7 +240,7 @@ def check_claims(data: bytes, footer: ParquetFooter, path: str | None = None) ->
 
 
 def _measure_expanded(data: bytes, leaf: SchemaLeaf, chunk: ColumnChunk) -> int:
-    """What the texts of a chunk may become: each as long as the longest in its dictionary."""
+    """Measure what the texts of a chunk may become: each as long as the longest in its dictionary."""
     if leaf.physical_type != "BYTE_ARRAY" or chunk.dictionary_page_offset is None:
         return 0
     most = chunk.uncompressed_size * chunk.num_values
@@ -296,7 +296,7 @@ def encode_records(
 
 
 def _make_field(described: Mapping[str, Any]) -> tuple[pa.Field, Convert]:
-    """The field, and what makes Arrow's values of those that are given."""
+    """Give the field, and what makes Arrow's values of those that are given."""
     import pyarrow as pa
 
     kind, is_optional = described["type"], False
@@ -352,7 +352,7 @@ def _make_fixed(kind: Mapping[str, Any]) -> tuple[pa.DataType, Convert]:
 
 
 def _make_count(kind: Mapping[str, Any]) -> pa.DataType:
-    """A number of days or of parts of a second."""
+    """Make a number of days or of parts of a second."""
     import pyarrow as pa
 
     name, _, unit = str(kind.get("logicalType")).rpartition("-")

@@ -120,7 +120,7 @@ def _measure_chunk(data: bytes, leaf: SchemaLeaf, chunk: ColumnChunk) -> int:
 
 
 def _find_longest(data: bytes, leaf: SchemaLeaf, chunk: ColumnChunk, size: int) -> int:
-    """The bytes of the longest value of a dictionary; all of it where it cannot be read here."""
+    """Find the bytes of the longest value of a dictionary; all of it where it cannot be read here."""
     if leaf.physical_type != "BYTE_ARRAY":
         return leaf.width
     try:

@@ -55,7 +55,7 @@ FindMeaning = Callable[[SchemaLeaf], Meaning | None]
 def explain_parquet(
     data: Octets, start: int = 0, end: int | None = None, *, nested: FindMeaning | None = None
 ) -> Span:
-    """A tree over a Parquet file; its value is its `ParquetFooter`.
+    """Explain a tree over a Parquet file; its value is its `ParquetFooter`.
 
     Page data is a compressed leaf to unpack, or its levels and values. `nested` says what columns mean. Follows the Apache
     Parquet format.
@@ -176,7 +176,7 @@ class _ParquetFile(EmbeddedFile):
             yield damaged_leaf(end, end, error)
 
     def find_damage(self) -> LakeError | None:
-        """What is wrong with a footer that is whole Thrift, but not what a footer must be."""
+        """Find what is wrong with a footer that is whole Thrift, but not what a footer must be."""
         try:
             _ = self.structure
         except LakeError:
@@ -257,7 +257,7 @@ class _ParquetFile(EmbeddedFile):
             yield from section("bloom filter", bloom, length)
 
     def measure_bloom(self, offset: int) -> int | None:
-        """The length of a bloom filter where the footer does not record it; None when there is none."""
+        """Measure the length of a bloom filter where the footer does not record it; None when there is none."""
         at = self.start + offset
         if not self.start <= at < self.footer_start:
             return None
@@ -294,7 +294,7 @@ class _ParquetFile(EmbeddedFile):
         return Span(start, end, label, None, note, make, number=column)
 
     def explain_index(self, section: _Section, label: str, shape: Struct) -> Span:
-        """An index in the room that the footer gives it."""
+        """Explain an index in the room that the footer gives it."""
         stored = bytes(self.data[section.start : min(section.end, section.start + MAX_FOOTER)])
         index = explain_struct(stored, shape, label, base=section.start)
         index.number = section.column

@@ -24,7 +24,7 @@ _CLOUDERA = re.compile(r"-cdh5\.(\d+)")
 
 
 def read_statistics(footer: ParquetFooter, index: int) -> list[PartStatistics]:
-    """What the footer proves of one leaf, row group by row group. Raises `Corrupt`.
+    """Read what the footer proves of one leaf, row group by row group. Raises `Corrupt`.
 
     >>> import io, pyarrow as pa, pyarrow.parquet as pq
     >>> from lakelens.codecs.parquet.footer import decode_footer
@@ -55,7 +55,7 @@ def iter_chunks(footer: ParquetFooter, index: int) -> list[tuple[StructReader, i
 
 
 def find_order(footer: ParquetFooter, index: int) -> str | None:
-    """The order that `min_value` and `max_value` of a leaf follow, as `ColumnOrder` names it; None without one."""
+    """Find the order that `min_value` and `max_value` of a leaf follow, as `ColumnOrder` names it; None without one."""
     orders = StructReader(footer.structure, FILE, None).get("column_orders")
     order = orders[index] if isinstance(orders, list) and index < len(orders) else None
     if not isinstance(order, dict) or len(order) != 1:
@@ -122,7 +122,7 @@ def _decode_bounds(
 def _choose(
     statistics: StructReader, leaf: SchemaLeaf, created_by: str | None, has_order: bool
 ) -> Sequence[bytes] | None:
-    """The stored bounds that may be trusted, both or none."""
+    """Choose the stored bounds that may be trusted, both or none."""
     if leaf.physical_type == "INT96" or leaf.logical_type == "Interval":
         return None
     low, high = statistics.get("min_value"), statistics.get("max_value")
@@ -189,7 +189,7 @@ class ParquetBloomFilter:
 
 
 def holds_hash(block: bytes, hashed: int) -> bool:
-    """Whether all eight bits of a hash are set in its block.
+    """Check whether all eight bits of a hash are set in its block.
 
     >>> holds_hash(bytes([255] * 32), 12345), holds_hash(bytes(32), 12345)
     (True, False)
@@ -203,7 +203,7 @@ def holds_hash(block: bytes, hashed: int) -> bool:
 
 
 def decode_bloom_filter(offset: int, file_size: int, read: Callable[[int, int], bytes]) -> ParquetBloomFilter:
-    """The filter whose header is at `offset` of its file; `read` gives bytes of the file by start and length.
+    """Decode the filter whose header is at `offset` of its file; `read` gives bytes of the file by start and length.
 
     Raises `Corrupt` and `Unsupported` with the offset.
 

@@ -103,7 +103,7 @@ class StructReader:
         raise Corrupt(message, offset=self.offset, expected=expected, seen=seen)
 
     def get(self, name: str, default: Any = None) -> Any:
-        """A member as stored."""
+        """Give a member as stored."""
         return self.structure.get(self.shape.ids[name], default)
 
     def integer(self, name: str) -> int:
@@ -141,7 +141,7 @@ class StructReader:
 
 
 def decode_key_values(footer: StructReader) -> dict[str, str | bytes]:
-    """The file's own key-value metadata: values as text where they are UTF-8."""
+    """Decode the file's own key-value metadata: values as text where they are UTF-8."""
     found: dict[str, str | bytes] = {}
     for pair in footer.structs("key_value_metadata", is_optional=True):
         key, value = pair.get("key"), pair.get("value", b"")
@@ -155,7 +155,7 @@ def decode_key_values(footer: StructReader) -> dict[str, str | bytes]:
 
 
 def decode_leaves(footer: StructReader) -> tuple[SchemaLeaf, ...]:
-    """The leaves of the schema, which the footer stores as a tree in depth-first order."""
+    """Decode the leaves of the schema, which the footer stores as a tree in depth-first order."""
     elements = footer.structs("schema")
     if not elements:
         footer.fail("a footer without schema")
@@ -252,7 +252,7 @@ def _logical_union(union: StructReader) -> str:
 def decode_row_groups(
     structure: Mapping[int, Any], leaves: tuple[SchemaLeaf, ...], path: str | None
 ) -> tuple[RowGroup, ...]:
-    """Every row group with its column chunks, in file order. Raises `Corrupt`, `Unsupported`."""
+    """Decode every row group with its column chunks, in file order. Raises `Corrupt`, `Unsupported`."""
     with in_file(path):
         groups = StructReader(structure, FILE, None).structs("row_groups")
         return tuple(_row_group(i, group, leaves) for i, group in enumerate(groups))

@@ -32,7 +32,7 @@ MAX_ID = (1 << 15) - 1
 
 
 def decode_struct(data: bytes, *, base: int = 0) -> dict[int, Any]:
-    """The struct that `data` begins with, as a dict by field id. `base` is where `data` starts in its file.
+    """Decode the struct that `data` begins with, as a dict by field id. `base` is where `data` starts in its file.
 
     >>> decode_struct(bytes.fromhex("15 04 18 01 61 00"))
     {1: 2, 2: b'a'}
@@ -148,7 +148,7 @@ _NOTES |= {
 
 
 def explain_struct(data: bytes, shape: Struct, label: str = "", *, start: int = 0, base: int = 0) -> Span:
-    """The struct that begins at `data[start]`, as a tree whose positions are those in `data` moved by `base`.
+    """Explain the struct that begins at `data[start]`, as a tree whose positions are those in `data` moved by `base`.
 
     The tree covers the struct alone when it is whole, else all of the data. Its value is a dict by name.
 
@@ -209,7 +209,7 @@ class _Tree:
         return marker
 
     def end_of(self, at: int) -> int:
-        """Where the structure, list or map that begins at a place ends; the end of the data when it does not."""
+        """Say where the structure, list or map that begins at a place ends; the end of the data when it does not."""
         starts, ends = self.marks.starts, self.marks.ends
         place = bisect_left(starts, at)
         end = ends[place] if place < len(starts) and starts[place] == at else 0
@@ -231,7 +231,7 @@ class _Tree:
         yield from self.explain_from(at, self.end_of(at), shape, depth, 0)
 
     def explain_from(self, at: int, end: int, shape: Shape, depth: int, number: int) -> Iterator[Span]:
-        """The fields behind field `number` and the stop; after many of them the rest is a span of its own."""
+        """Explain the fields behind field `number` and the stop; after many of them the rest is a span of its own."""
         reader, count = self.reader(at), 0
         known = shape.fields if isinstance(shape, Struct) else {}
         while header := reader.take(1)[0]:
@@ -268,7 +268,7 @@ class _Tree:
         depth: int,
         prefix: str = "",
     ) -> Span:
-        """A value with what stands before it; moves the reader behind it."""
+        """Explain a value with what stands before it; moves the reader behind it."""
         at = reader.at
         start = head[0].start if head else self.base + at
         if kind in (STRUCT, LIST, SET, MAP):

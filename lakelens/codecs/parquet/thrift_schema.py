@@ -71,7 +71,7 @@ _EXACT = Context(prec=200)
 
 
 def decode_statistic(data: bytes, physical: str, logical: str | None) -> Any:
-    """A `min_value` or `max_value` as a Python value; None when its bytes are no value of the type.
+    """Decode a `min_value` or `max_value` as a Python value; None when its bytes are no value of the type.
 
     >>> decode_statistic(bytes.fromhex("0b4d0000"), "INT32", "Date")
     datetime.date(2024, 1, 1)
@@ -165,7 +165,7 @@ def decode_text(data: Any) -> Any:
 
 
 def name_value(value: Any, shape: Shape) -> Any:
-    """A decoded value with the names of its schema instead of ids and numbers.
+    """Give a decoded value with the names of its schema instead of ids and numbers.
 
     >>> name_value({1: 2, 9: 5}, Struct("S", {1: ("kind", Enum("Kind", {2: "c"}))}))
     {'kind': 'c', 'field 9': 5}

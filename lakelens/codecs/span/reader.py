@@ -32,7 +32,7 @@ class Enum:
     names: Mapping[int, str]
 
     def find(self, number: Any) -> str:
-        """The name of a number; `unknown N` for others."""
+        """Find the name of a number; `unknown N` for others."""
         name = self.names.get(number) if isinstance(number, int) else None
         return f"unknown {number}" if name is None else name
 
@@ -124,7 +124,7 @@ class SpanReader:
 
 
 def name_layout(layout: str) -> str:
-    """The name of a `struct` layout of one number.
+    """Give the name of a `struct` layout of one number.
 
     >>> name_layout("<H"), name_layout(">b")
     ('uint16, little-endian', 'int8')
@@ -158,7 +158,7 @@ def damage_span_if(
 
 
 def format_count(count: int, noun: str) -> str:
-    """A count with its noun.
+    """Format a count with its noun.
 
     >>> format_count(1, "run"), format_count(1000, "run")
     ('1 run', '1,000 runs')
@@ -167,7 +167,7 @@ def format_count(count: int, noun: str) -> str:
 
 
 def format_number(number: int) -> str:
-    """An integer for people: thousands apart, a true minus sign.
+    """Format an integer for people: thousands apart, a true minus sign.
 
     >>> format_number(-123452)
     '−123,452'
@@ -202,7 +202,7 @@ def in_file(path: str | None) -> Iterator[None]:
 
 
 def rename(span: Span, label: str, note: str) -> Span:
-    """The same span under another label: what a table of contents calls the structure.
+    """Rename the same span under another label: what a table of contents calls the structure.
 
     >>> rename(Span(0, 4, "deletion vector"), "a.parquet", "deletion vector").label
     'a.parquet'
@@ -213,7 +213,7 @@ def rename(span: Span, label: str, note: str) -> Span:
 
 
 def collect(items: Iterable[_Item]) -> tuple[list[_Item], Corrupt | None]:
-    """The items of an iterator until it ends or fails, and the failure.
+    """Collect the items of an iterator until it ends or fails, and the failure.
 
     >>> collect(iter([1, 2]))
     ([1, 2], None)
@@ -228,7 +228,7 @@ def collect(items: Iterable[_Item]) -> tuple[list[_Item], Corrupt | None]:
 
 
 def make_line(leaf: Span) -> Span:
-    """A span around one leaf, so that a structure of that leaf alone still has its own title in a view.
+    """Make a span around one leaf, so that a structure of that leaf alone still has its own title in a view.
 
     >>> line = make_line(Span(0, 4, "arity", None, "int32"))
     >>> line.note, line.is_leaf, line.children[0].note
@@ -242,7 +242,7 @@ def make_line(leaf: Span) -> Span:
 def group_items(
     count: int, place: Callable[[int], int], label: str, make: Callable[[int, int], Iterable[Span]]
 ) -> Iterator[Span]:
-    """The spans of `count` items, in groups when there are many. `make(a, b)` gives items a to b - 1.
+    """Give the spans of `count` items, in groups when there are many. `make(a, b)` gives items a to b - 1.
 
     `place(i)` is the byte where item i starts, `place(count)` the byte after the last.
 
@@ -275,7 +275,7 @@ def explain_part(
     *,
     number: int | None = None,
 ) -> Span:
-    """A structure inside the reader's bytes, whose damage stays in it; its offsets count from its start.
+    """Explain a structure inside the reader's bytes, whose damage stays in it; its offsets count from its start.
 
     >>> whole = SpanReader(bytes(4), 0, 4, "a pair")
     >>> explain_part(whole, 2, 4, "second", lambda part: [part.number(">h", "value")]).children
@@ -289,7 +289,7 @@ def explain_part(
 
 
 def find_places(reader: SpanReader, count: int, skip: Callable[[SpanReader], object]) -> Iterator[int]:
-    """Where each of `count` items begins that have lengths of their own, and where the last one ends.
+    """Find where each of `count` items begins that have lengths of their own, and where the last one ends.
 
     `skip` moves the reader past one item. Raises `Corrupt` when one does not fit.
     """
@@ -302,7 +302,7 @@ def find_places(reader: SpanReader, count: int, skip: Callable[[SpanReader], obj
 def explain_items(
     reader: SpanReader, places: Sequence[int], label: str, make: Callable[[SpanReader, int], Span]
 ) -> Iterator[Span]:
-    """The items from place to place, in groups when there are many. `make` gets a reader of the item's bytes.
+    """Explain the items from place to place, in groups when there are many. `make` gets a reader of the item's bytes.
 
     >>> whole = SpanReader(bytes.fromhex("0161026262"), 0, 5, "texts")
     >>> places = list(find_places(whole, 2, lambda reader: reader.octets(reader.octets(1, "size")[0], "text")))

@@ -195,7 +195,7 @@ class Span:
                 stack.append(chain((first,), children))
 
     def find(self, offset: int) -> Span:
-        """The leaf that holds a byte.
+        """Find the leaf that holds a byte.
 
         Parameters
         ----------
@@ -215,7 +215,7 @@ class Span:
         return self.trace(offset)[-1]
 
     def trace(self, offset: int) -> tuple[Span, ...]:
-        """The spans around a byte, from this one down to the leaf.
+        """Trace the spans around a byte, from this one down to the leaf.
 
         Parameters
         ----------

@@ -28,7 +28,7 @@ _FRAME = _NONCE + _TAG
 
 
 def explain_aes_gcm_stream(data: Octets, start: int = 0, end: int | None = None) -> Span:
-    """A tree over an AES GCM stream; its value is how many bytes are encrypted.
+    """Explain a tree over an AES GCM stream; its value is how many bytes are encrypted.
 
     >>> span = explain_aes_gcm_stream(b"AGS1" + (1 << 20).to_bytes(4, "little") + bytes(12 + 5 + 16))
     >>> span.value, [part.label for part in span.children[2].children]
@@ -105,7 +105,7 @@ MAX_CHUNK = 1 << 20
 def explain_crc(
     data: Octets, start: int = 0, end: int | None = None, *, neighbour: Octets | None = None
 ) -> Span:
-    """A tree over a `.crc` file; its value is the checksums. They are compared with those of `neighbour`, if given.
+    """Explain a tree over a `.crc` file; its value is the checksums. They are compared with those of `neighbour`, if given.
 
     >>> explain_crc(bytes.fromhex("63726300 00000200 e3069283"), neighbour=b"123456789").find(8).note
     'CRC-32C of bytes 0 to 8: matches'
@@ -119,7 +119,7 @@ def explain_crc(
 
 
 def compute_crc32c(data: bytes) -> int:
-    """The CRC-32C (Castagnoli) of some bytes.
+    """Compute the CRC-32C (Castagnoli) of some bytes.
 
     >>> hex(compute_crc32c(b"123456789"))
     '0xe3069283'
@@ -202,7 +202,7 @@ _FLAGS = ("FTEXT", "FHCRC", "FEXTRA", "FNAME", "FCOMMENT")
 
 
 def explain_gzip(data: Octets, start: int = 0, end: int | None = None, *, nesting: int = 0) -> Span:
-    """A tree over a gzip file; its value is the decompressed content (at most 256 MiB, else `Corrupt`).
+    """Explain a tree over a gzip file; its value is the decompressed content (at most 256 MiB, else `Corrupt`).
 
     >>> import gzip
     >>> root = explain_gzip(gzip.compress(b'{"a": 1}'))

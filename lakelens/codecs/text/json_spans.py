@@ -46,7 +46,7 @@ _GROUP_LABEL = re.compile(r"(?:from )?\[([0-9]+)\] (?:to \[([0-9]+)\]|on)")
 
 
 def explain_json(data: Octets, start: int = 0, end: int | None = None) -> Span:
-    """A tree over a JSON document: each value is named by its key or index, its note is its path in the document.
+    """Explain a tree over a JSON document: each value is named by its key or index, its note is its path in the document.
 
     Follows RFC 8259; positions are absolute in `data`. Damage is a leaf of role `damage`; asking the value of a damaged
     part raises `Corrupt`.
@@ -69,7 +69,7 @@ def explain_json(data: Octets, start: int = 0, end: int | None = None) -> Span:
 
 
 def find_json(span: Span, path: Sequence[str | int]) -> Span:
-    """The span of the value at a path of keys and indexes, from an explained document or a value in it.
+    """Find the span of the value at a path of keys and indexes, from an explained document or a value in it.
 
     Of a key that comes twice it is the last one, as in the decoded value. Raises `KeyError` where there is none.
 
@@ -147,7 +147,7 @@ class _Document:
         return end or len(self.text), end > 0
 
     def decode(self, start: int = 0, end: int | None = None) -> Any:
-        """The value that these bytes stand for. Raises `Corrupt`."""
+        """Decode the value that these bytes stand for. Raises `Corrupt`."""
         piece = self.text[start:end]
         skipped = len(_BOM) if start == 0 and piece.startswith(_BOM) else 0
         text = ""
@@ -195,7 +195,7 @@ class _Document:
         return Span(self.start + start, self.start + end, label, value, note, role=role)
 
     def skip(self, at: int, stop: int | None = None) -> tuple[tuple[Span, ...], int]:
-        """The blanks at a place, as a leaf if there are any, and the place behind them."""
+        """Skip the blanks at a place, as a leaf if there are any, and the place behind them."""
         if self.text[at : at + 1] not in _BLANK:
             return (), at
         match = _BLANKS.match(self.text, at, len(self.text) if stop is None else stop)
@@ -258,7 +258,7 @@ class _Document:
         yield self.leaf(end - 1, end, closing.decode())
 
     def cut(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Where each group of members or items begins and ends; the comma behind a group belongs to it."""
+        """Cut where each group of members or items begins and ends; the comma behind a group belongs to it."""
         at, left, count = start, start, 0
         while match := _TO_MARK.match(self.text, at, end):
             at = match.end()
@@ -296,7 +296,7 @@ class _Document:
                 return
 
     def explain_behind(self, at: int, end: int) -> tuple[tuple[Span, ...], int]:
-        """What follows a value: blanks, a comma unless it is the last, and the blanks behind it."""
+        """Explain what follows a value: blanks, a comma unless it is the last, and the blanks behind it."""
         blanks, at = self.skip(at, end)
         if at >= end:
             return blanks, at
@@ -329,7 +329,7 @@ class _Document:
 
 
 def _make_lines(parts: tuple[Span, ...], behind: tuple[Span, ...], name: str, note: str) -> tuple[Span, ...]:
-    """A member or an item with the comma behind it; brackets and contents of a structure are parts of its member."""
+    """Make a member or an item with the comma behind it; brackets and contents of a structure are parts of its member."""
     *head, value = parts
     if len(parts) == 1 and (not behind or not value.is_leaf):
         return (value, *behind)
@@ -345,7 +345,7 @@ def _quote(text: bytes, at: int) -> str:
 
 
 def _find_value(span: Span) -> Span | None:
-    """The value itself, of a document, of a member, of an item or of a value."""
+    """Find the value itself, of a document, of a member, of an item or of a value."""
     parts = span.children
     if not parts or _is_bracket(parts[0]):
         return span
@@ -357,7 +357,7 @@ def _find_value(span: Span) -> Span | None:
 
 
 def _take_value(member: Span, parts: tuple[Span, ...]) -> Span:
-    """The value among the parts of a member; that of a structure is put together from brackets and contents."""
+    """Take the value among the parts of a member; that of a structure is put together from brackets and contents."""
     colon = next(i for i, part in enumerate(parts) if i and part.label == ":")
     first = next(i for i, part in enumerate(parts) if i > colon and not part.role)
     if not _is_bracket(parts[first]):
@@ -368,12 +368,12 @@ def _take_value(member: Span, parts: tuple[Span, ...]) -> Span:
 
 
 def _is_bracket(part: Span) -> bool:
-    """Whether a leaf opens a structure: a value of one byte has a value, a key of this name a longer one."""
+    """Check whether a leaf opens a structure: a value of one byte has a value, a key of this name a longer one."""
     return part.is_leaf and part.label in ("{", "[") and len(part) == 1 and part.value is None
 
 
 def _find_step(container: Span, step: str | int) -> Span | None:
-    """The value of a key or at an index of a container, also inside the groups of a long one."""
+    """Find the value of a key or at an index of a container, also inside the groups of a long one."""
     found = None
     for part in container.children:
         group = _GROUP_LABEL.fullmatch(part.label)

@@ -43,7 +43,7 @@ def explain_text(
 
 
 def explain_json_lines(data: Octets, start: int = 0, end: int | None = None) -> Span:
-    """A tree over rows as JSON: one document in each line.
+    """Explain a tree over rows as JSON: one document in each line.
 
     >>> [line.value for line in explain_json_lines(b'{"a": 1}\\n{"a": 2}\\n').children]
     [{'a': 1}, {'a': 2}]
@@ -78,7 +78,7 @@ def _cut_unknown(start: int, end: int) -> Iterator[Span]:
 
 
 def _explain_lines(data: Octets, start: int, end: int, make: LineMaker) -> Iterator[Span]:
-    """The lines, in groups when there are many; of a group only its place is kept."""
+    """Explain the lines, in groups when there are many; of a group only its place is kept."""
     groups = list(_group(data, start, end, b"\n"))
     for i, (left, right) in enumerate(groups):
         lines = partial(_make_lines, data, left, right, i * GROUP, make)
@@ -119,7 +119,7 @@ def _find_pieces(data: Octets, start: int, end: int, mark: bytes) -> Iterator[tu
 
 
 def _split_end(data: Octets, start: int, end: int) -> int:
-    """Where the line's own bytes end, before 0A or 0D 0A."""
+    """Split where the line's own bytes end, before 0A or 0D 0A."""
     tail = bytes(data[max(start, end - 2) : end])
     return end - (2 if tail == b"\r\n" else 1 if tail.endswith(b"\n") else 0)
 

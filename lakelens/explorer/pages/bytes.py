@@ -100,7 +100,7 @@ class ObjectSource(Source):
         return [self._found[position] for position in positions]
 
     def render(self, position: int) -> str:
-        """An object is a page of its own."""
+        """Render an object is a page of its own."""
         return ""
 
     def write_code(self, position: int) -> str:
@@ -134,7 +134,7 @@ def _link_owner(place: Place, path: str, thing: Any) -> Link | None:
 
 
 def _show(view: BytesView, links: Sequence[Link], words: str) -> list[Part]:
-    """The line of links, then the bytes."""
+    """Show the line of links, then the bytes."""
     head = Listing(Card("", ""), words, tuple(links))
     return [head, view] if links else [view]
 
@@ -143,7 +143,7 @@ def _show(view: BytesView, links: Sequence[Link], words: str) -> list[Part]:
 
 
 def _make_part(place: Place, title: str, whole: BytesView, up: Link, crumbs: tuple[Link, ...]) -> Page:
-    """A part of an explanation, with what it is in and what is beside it."""
+    """Make a part of an explanation, with what it is in and what is beside it."""
     notes: list[Part] = []
     if place.get("unpacked"):
         at = place.get_number("unpacked")
@@ -203,7 +203,7 @@ def _focus(whole: BytesView, start: int, length: int) -> BytesView:
 
 
 def _trace(whole: Span, start: int, end: int) -> list[Span]:
-    """The spans around some bytes, down to the first that is exactly these."""
+    """Trace the spans around some bytes, down to the first that is exactly these."""
     trail = [whole]
     while (trail[-1].start, trail[-1].end) != (start, end):
         around = (span for span in trail[-1].iter_children() if span.start <= start and end <= span.end)
@@ -215,7 +215,7 @@ def _trace(whole: Span, start: int, end: int) -> list[Span]:
 
 
 def _find_beside(parent: Span, view: Span) -> tuple[Span | None, Span | None]:
-    """What is before some bytes in their structure, and what is after; separators are passed over."""
+    """Find what is before some bytes in their structure, and what is after; separators are passed over."""
     before = None
     for number, span in enumerate(parent.iter_children()):
         if number > _MOST_SIBLINGS:

@@ -72,7 +72,7 @@ def _find(visit: Visit, text: str) -> Snapshot | None:
 
 
 def _find_before(visit: Visit, after: Snapshot) -> tuple[Snapshot | None, str]:
-    """The older state, by default the parent of the newer; with a sentence where it is no longer there."""
+    """Find the older state, by default the parent of the newer; with a sentence where it is no longer there."""
     asked = visit.place.get("before")
     if asked == NOTHING:
         return None, ""
@@ -104,7 +104,7 @@ def _make_form(visit: Visit, before: Snapshot | None, after: Snapshot) -> Form:
 
 
 def _list_neighbours(visit: Visit, diff: Diff) -> Iterator[tuple[str, Cell]]:
-    """The commit before and the one after, and this diff the other way round."""
+    """List the commit before and the one after, and this diff the other way round."""
     before, after, table = diff.before, diff.after, visit.table
     if before is not None:
         older = before.parent_id if table.has_snapshot(before.parent_id or 0) else None
@@ -117,7 +117,7 @@ def _list_neighbours(visit: Visit, diff: Diff) -> Iterator[tuple[str, Cell]]:
 
 
 def _find_newer(visit: Visit, state: Snapshot) -> int | None:
-    """The snapshot that was made from a state; where ids are counted, none is read to know it."""
+    """Find the snapshot that was made from a state; where ids are counted, none is read to know it."""
     table = visit.table
     if table.traits.numbers_branches:
         following = (state.id or 0) + 1

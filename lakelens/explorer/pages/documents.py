@@ -102,7 +102,7 @@ def make_statistics(visit: Visit) -> Page:
 
 
 def _make_list(visit: Visit, title: str, found: Sequence[Any], kind: Any) -> Page:
-    """The files of one kind, each leading to its page."""
+    """Make the files of one kind, each leading to its page."""
     place = visit.place
     if not len(found):
         return Page(
@@ -145,7 +145,7 @@ def make_metadata(visit: Visit) -> Page:
 
 
 def _read_document(stored: Stored, place: Place) -> tuple[Any, str | None, list[Body]]:
-    """The document that is asked for, its path, and what is wrong with it."""
+    """Read the document that is asked for, its path, and what is wrong with it."""
     table = stored.table
     if not place.get("path"):
         return table.metadata, None if _has_many(table.metadata) else table.metadata_path, []
@@ -163,12 +163,12 @@ def _read_document(stored: Stored, place: Place) -> tuple[Any, str | None, list[
 
 
 def _has_many(metadata: Mapping[str, Any]) -> bool:
-    """Whether what a table has as its metadata are several documents, by their names."""
+    """Check whether what a table has as its metadata are several documents, by their names."""
     return bool(metadata) and all("/" in name for name in metadata)
 
 
 def _descend(document: Any, steps: Sequence[str], whole: Place) -> tuple[Any, tuple[Link, ...]]:
-    """What is at a place of a document, and the way to it. Raises `Missing` for a place that there is not."""
+    """Say what is at a place of a document, and the way to it. Raises `Missing` for a place that there is not."""
     found, trail = document, []
     for number, step in enumerate(steps[:_DEEPEST]):
         try:
@@ -184,7 +184,7 @@ def _descend(document: Any, steps: Sequence[str], whole: Place) -> tuple[Any, tu
 
 
 def _encode(step: str) -> str:
-    """A key as a step of a place: as JSON Pointer (RFC 6901) escapes it.
+    """Encode a key as a step of a place: as JSON Pointer (RFC 6901) escapes it.
 
     >>> _encode("a/b~"), _decode("a~1b~0")
     ('a~1b~0', 'a/b~')
@@ -206,7 +206,7 @@ def _describe(found: Any, name: str, steps: Sequence[str]) -> str:
 def _show_document(
     place: Place, document: Any, found: Any, steps: Sequence[str], visit: Visit
 ) -> Iterator[Part]:
-    """The keys of an object or the items of a list in pages, and as JSON what is short."""
+    """Show the keys of an object or the items of a list in pages, and as JSON what is short."""
     known = visit.table.vocabulary
     if isinstance(found, Mapping | list) and len(found):
         pairs = (
@@ -242,7 +242,7 @@ def _show_document(
 
 
 def _is_short(found: Any) -> bool:
-    """Whether something may be written out to find out how long it is."""
+    """Check whether something may be written out to find out how long it is."""
     return (
         isinstance(found, Mapping | list)
         and bool(found)
@@ -276,7 +276,7 @@ def _list_links(stored: Stored, place: Place, path: str | None) -> Iterator[Link
 
 
 def _list_documents(visit: Visit) -> Iterator[Part]:
-    """The earlier versions of the metadata; where the properties of the table come from."""
+    """List the earlier versions of the metadata; where the properties of the table come from."""
     log = visit.table.metadata_log
     if len(log):
         newest = log[-_MOST_VERSIONS:][::-1]

@@ -28,7 +28,7 @@ MOST_BESIDE = 24
 
 
 def count_deleted(stored: Stored, entry: Entry) -> Cell | None:
-    """How many rows of an entry's file the pinned snapshot deletes; None where that is not asked of it."""
+    """Count how many rows of an entry's file the pinned snapshot deletes; None where that is not asked of it."""
     if entry.file.content != "data" or stored.snapshot is None:
         return None
     live = stored.find_live(entry.file.path)
@@ -110,7 +110,7 @@ def show_chosen(
 
 
 def _describe_gone(visit: Visit, deletes: Cell | None) -> str:
-    """What the pinned snapshot says of the rows of an entry's file, in words that name the snapshot."""
+    """Describe what the pinned snapshot says of the rows of an entry's file, in words that name the snapshot."""
     if deletes is None or visit.snapshot is None:
         return ""
     state = f"at {visit.snapshot.id}"
@@ -141,7 +141,7 @@ def _link_bounds(grid: Grid, bounds: Mapping[str, Any], path: str, number: int) 
 
 
 def _describe_place(entry: Entry) -> Iterator[str]:
-    """The status of an entry, and where its file is in the table."""
+    """Describe the status of an entry, and where its file is in the table."""
     file = entry.file
     yield entry.status
     if file.content != "data":
@@ -213,7 +213,7 @@ def make_entry(visit: Visit) -> Page:
 
 
 def _show_decoded(known: Encoded | None) -> Cell:
-    """What bytes of a record decode to; nothing for what is no encoded value, and for bytes whose parts are shown."""
+    """Show what bytes of a record decode to; nothing for what is no encoded value, and for bytes whose parts are shown."""
     if known is None:
         return Cell("")
     try:
@@ -224,7 +224,7 @@ def _show_decoded(known: Encoded | None) -> Cell:
 
 
 def _flatten(raw: Mapping[str, Any], before: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """The fields of a record by their names, those of records inside of it one by one; a map by columns too."""
+    """Flatten the fields of a record by their names, those of records inside of it one by one; a map by columns too."""
     for name, value in raw.items():
         label = f"{before}{name}"
         if isinstance(value, Mapping) and depth < _MOST_DEEP:

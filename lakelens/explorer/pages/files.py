@@ -49,7 +49,7 @@ def make_files(visit: Visit) -> Page:
 
 
 def name_state(visit: Visit) -> str:
-    """What a page is pinned to, in words."""
+    """Name what a page is pinned to, in words."""
     if visit.snapshot is None:
         return "a table without a snapshot"
     return "the listing" if visit.snapshot.id is None else f"snapshot {visit.snapshot.id}"
@@ -70,7 +70,7 @@ def make_file(visit: Visit) -> Page:
 
 
 def _present_file(stored: Stored, file: DataFile, is_live: bool, visit: Visit) -> tuple[Card, list[Note]]:
-    """The card of a file with its footer, where that may be read; and what is odd about the file."""
+    """Present the card of a file with its footer, where that may be read; and what is odd about the file."""
     notes: list[Note] = []
     if not is_live:
         notes.append(Note(f"{name_state(visit)} does not have this file: this is what another state says"))
@@ -137,7 +137,7 @@ def make_deletes(visit: Visit) -> Page:
 
 
 def _make_all_deletes(stored: Stored, visit: Visit) -> Page:
-    """The delete files and vectors of the snapshot, and those that reach nothing."""
+    """Make the delete files and vectors of the snapshot, and those that reach nothing."""
     place = visit.place
     files = stored.files.choose(lambda content: content not in ("data", "changelog"), "content")
     vectors = {} if visit.snapshot is None else visit.snapshot.deletion_vectors
@@ -178,7 +178,7 @@ def _list_matches(matches: DeleteMatches, place: Place, *, with_data: bool = Fal
         return Target("page", "deletes", place.ask(match=at, **{FROM: None}).asked)
 
     def add_data(drawn: Drawn, positions: Sequence[int]) -> Drawn:
-        """Which data file each is for, as a column."""
+        """Add which data file each is for, as a column."""
         for row, at in zip(drawn.rows, positions, strict=True):
             name = matches[at].data_file
             cell = cells.code(wording.name(name))
@@ -192,7 +192,7 @@ def _list_matches(matches: DeleteMatches, place: Place, *, with_data: bool = Fal
 
 
 def _show_matches(visit: Visit, file: DataFile) -> Iterator[Part]:
-    """What reaches a data file, and the rows of the match that was chosen, else of the only one."""
+    """Show what reaches a data file, and the rows of the match that was chosen, else of the only one."""
     matches, place = file.deletes, visit.place
     name = wording.name(file.path)
     links = (Link("the file", place.with_page("file", path=file.path)),)
@@ -212,7 +212,7 @@ def _show_matches(visit: Visit, file: DataFile) -> Iterator[Part]:
 
 
 def _show_positions(visit: Visit, match: DeleteMatch) -> Listing:
-    """The rows that a delete takes from a data file, as ranges, in pages; those of an expensive one when asked."""
+    """Show the rows that a delete takes from a data file, as ranges, in pages; those of an expensive one when asked."""
     place = visit.place
     own: Any = match.file
     links = [Link(wording.name(own.path), _find_place(place, own))]

@@ -40,7 +40,7 @@ def make_findings(visit: Visit) -> Page:
 
 
 def describe_found(findings: Findings) -> str:
-    """How many findings there are of each severity; of none only that none was found in what was looked at.
+    """Describe how many findings there are of each severity; of none only that none was found in what was looked at.
 
     >>> describe_found(Findings())
     'none found in what was looked at'
@@ -53,7 +53,7 @@ def describe_found(findings: Findings) -> str:
 
 
 def _describe_reads(table: Table) -> str:
-    """What was read of the table so far, of what is known to be there."""
+    """Describe what was read of the table so far, of what is known to be there."""
     reads, known = table.reads, count_known(table)
     of = f" of at least {wording.count(known)}" if known is not None and known > reads.files else ""
     size = wording.size(reads.bytes)
@@ -61,7 +61,7 @@ def _describe_reads(table: Table) -> str:
 
 
 def _describe_rest(table: Table, check: Check | None) -> tuple[str, str, Target | None]:
-    """What nobody has looked at, and the words of a link that looks at it, with its price."""
+    """Describe what nobody has looked at, and the words of a link that looks at it, with its price."""
     if check is None:
         rest = "whether every figure agrees with the files, whether every file is there, the rows"
     else:

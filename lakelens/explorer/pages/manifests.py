@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def name_list(found: ManifestList) -> str:
-    """The path of a list as the metadata says it; empty for one that is inline in a document."""
+    """Name the path of a list as the metadata says it; empty for one that is inline in a document."""
     return found.path or found.recorded_path or ""
 
 
@@ -113,7 +113,7 @@ def make_manifest_list(visit: Visit) -> Page:
 
 
 def _drop_folds(card: Card, *labels: str) -> Card:
-    """A card without what has parts of the page of its own."""
+    """Drop a card without what has parts of the page of its own."""
     return replace(card, folds=tuple(fold for fold in card.folds if fold.label not in labels))
 
 
@@ -163,7 +163,7 @@ def make_manifest(visit: Visit) -> Page:
 
 
 def make_entries(visit: Visit, manifest: Manifest) -> tuple[Source, LakeError | None]:
-    """The entries of a manifest: of a small one decoded together, of a large one page by page."""
+    """Make the entries of a manifest: of a small one decoded together, of a large one page by page."""
     count = count_entries(manifest)
     if count is None:
         entries, error = read_entries(manifest)

@@ -89,7 +89,7 @@ def _list_figures(table: Table, snapshot: Snapshot) -> Iterator[Figure]:
 
 
 def _count_rows(snapshot: Snapshot) -> Figure:
-    """The live rows: stored less deleted in digits, or the words that say why they are not known."""
+    """Count the live rows: stored less deleted in digits, or the words that say why they are not known."""
     rows = snapshot.known_live_rows
     if rows.recorded is None:
         return Figure("rows", Cell("not counted", "mute"), small=(wording.clean(rows.reason, 160),))
@@ -129,7 +129,7 @@ def _name_snapshot(table: Table, snapshot: Snapshot) -> Figure:
 
 
 def draw_history(visit: Visit, history: Timeline, first: int = 0, end: int | None = None) -> Iterator[Part]:
-    """The picture of a history, or of a window of it, with its legend; of a table without snapshots its times."""
+    """Draw the picture of a history, or of a window of it, with its legend; of a table without snapshots its times."""
     if not history.marks:
         card = present(history)
         yield Section("Timeline", card.sentence, (replace(card, noun="", sentence=""),))
@@ -156,7 +156,7 @@ def draw_history(visit: Visit, history: Timeline, first: int = 0, end: int | Non
 
 
 def _show_changes(visit: Visit) -> Iterator[Section]:
-    """The last statements up to the pinned snapshot."""
+    """Show the last statements up to the pinned snapshot."""
     if not visit.table.traits.has_snapshots or visit.snapshot is None:
         return
     statements, left = list_statements(visit, _MOST_STATEMENTS)
@@ -182,7 +182,7 @@ def _show_parts(snapshot: Snapshot | None, card: Card) -> Iterator[Part]:
 
 
 def show_findings(visit: Visit) -> Section:
-    """What was found, what was looked at, and what was not, with the price of looking."""
+    """Show what was found, what was looked at, and what was not, with the price of looking."""
     table, snapshot = visit.table, visit.snapshot
     findings = table.findings
     fold = fold_findings(findings)
@@ -210,7 +210,7 @@ def show_findings(visit: Visit) -> Section:
 
 
 def _list_missed(table: Table, snapshot: Snapshot | None) -> tuple[str, str]:
-    """What no page has read so far, and what it costs to read all of it."""
+    """List what no page has read so far, and what it costs to read all of it."""
     if snapshot is None:
         return "nothing: there is no snapshot", ""
     figures = snapshot.figures

@@ -52,7 +52,7 @@ def make_schema(visit: Visit) -> Page:
 
 
 def _find(visit: Visit) -> Schema:
-    """The schema of an id; without one that of the snapshot, today's where that is not known."""
+    """Find the schema of an id; without one that of the snapshot, today's where that is not known."""
     number = visit.place.get("id")
     if number:
         wanted = visit.place.get_number("id")

@@ -71,7 +71,7 @@ def make_timeline(visit: Visit) -> Page:
 
 
 def _find_window(visit: Visit, history: Timeline) -> tuple[int, int]:
-    """The part of the history that is asked for; the whole one where there is no such part."""
+    """Find the part of the history that is asked for; the whole one where there is no such part."""
     count = len(history.marks)
     first = visit.place.get_number(FIRST)
     last = visit.place.get_number(LAST, count - 1)
@@ -79,7 +79,7 @@ def _find_window(visit: Visit, history: Timeline) -> tuple[int, int]:
 
 
 def _show_window(visit: Visit, history: Timeline, first: int, end: int) -> Links:
-    """Which part it is, and the parts beside it, as long as it."""
+    """Show which part it is, and the parts beside it, as long as it."""
     count, size = len(history.marks), end - first
 
     def part(start: int) -> Link:

@@ -127,7 +127,7 @@ class TableSource(Source):
         return [self._tables[position] for position in positions]
 
     def render(self, position: int) -> str:
-        """A table is a page of its own."""
+        """Render a table is a page of its own."""
         return ""
 
     def write_code(self, position: int) -> str:
@@ -198,7 +198,7 @@ def _show_findings(outline: Outline) -> Cell:
 
 
 def _mark_newest(listing: Listing, place: Place) -> Listing:
-    """Where nothing else is asked for, the list is sorted by its newest commits; a click there turns it round."""
+    """Say where nothing else is asked for, the list is sorted by its newest commits; a click there turns it round."""
     if place.get(SORT):
         return listing
     asked = place.ask(**{SORT: _NEWEST, FROM: None}).asked

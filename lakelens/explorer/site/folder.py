@@ -110,7 +110,7 @@ def _refuse_foreign(place: Path) -> None:
 
 
 def _read_marker(place: Path) -> frozenset[str]:
-    """The files of an earlier site; none where the folder is no site."""
+    """Read the files of an earlier site; none where the folder is no site."""
     try:
         found = json.loads(place.joinpath(MARKER).read_text("utf-8"))
         names = found["files"]

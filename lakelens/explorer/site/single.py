@@ -50,7 +50,7 @@ class _Fixed(FoundTable):
 
 
 def _find_again(table: Table) -> FoundTable | None:
-    """What opens a table again, as it was opened; None where that is not known."""
+    """Find what opens a table again, as it was opened; None where that is not known."""
     if table.reopening is None:
         return None
     open_again, how = table.reopening

@@ -169,7 +169,7 @@ class _Walk:
         return written
 
     def describe(self) -> str:
-        """What the folder holds and what it does not, in words."""
+        """Describe what the folder holds and what it does not, in words."""
         said = [
             f"This folder holds {wording.plural(len(self.pages), 'page', 'pages')} of this table, as it was read once."
         ]
@@ -200,7 +200,7 @@ class _Recorder:
 
 
 def make_site(table: Table, *, most_pages: int = MOST_PAGES, most_bytes: int = MOST_BYTES) -> Site:
-    """The pages of a table, for files of one folder.
+    """Make the pages of a table, for files of one folder.
 
     >>> import lakelens as ll
     >>> site = make_site(ll.sample("iceberg"), most_pages=1)
@@ -218,7 +218,7 @@ def make_site(table: Table, *, most_pages: int = MOST_PAGES, most_bytes: int = M
 
 
 def name_file(place: Place, start: Place | None) -> str:
-    """The name of the file of a place: of letters, digits and one dot, no two of which differ by case alone.
+    """Give the name of the file of a place: of letters, digits and one dot, no two of which differ by case alone.
 
     >>> name_file(Place((), "81", "files", (("from", "50"),)), None)
     'files-....html'
@@ -241,7 +241,7 @@ def _without_forms(part: Any) -> Any:
 
 
 def _write(page: Page, link: Callable[[Place], str]) -> str:
-    """The markup of a page; what leads nowhere here is the text that it is, and is left out of the navigation."""
+    """Write the markup of a page; what leads nowhere here is the text that it is, and is left out of the navigation."""
     navigation = tuple(one for one in page.navigation if one.place is not None and link(one.place))
     return _NOWHERE.sub(r"\1", render_page(replace(page, navigation=navigation), link=link, assets=ASSETS))
 

@@ -44,7 +44,7 @@ class HiveMap:
             self.known = {(file.path, file.size_bytes, getattr(file, "modified", None)) for file in listed}
 
     def draw(self) -> Chart:
-        """The chart."""
+        """Draw the chart."""
         states = {file.path: self._find_state(file) for file in self.files}
         new = [file for file in self.files if states[file.path] == "new"]
         tree = [
@@ -73,7 +73,7 @@ class HiveMap:
         return "new" if self.job is not None and file.write_id == self.job else "kept"
 
     def _draw_partitions(self, states: Mapping[str, State]) -> list[Branch]:
-        """The partitions that the change touched with their files, then one that it did not, for all of those."""
+        """Draw the partitions that the change touched with their files, then one that it did not, for all of those."""
         groups: dict[str, list[HiveFile]] = {}
         for file in self.files:
             groups.setdefault(file.relative_path.rpartition("/")[0], []).append(file)
@@ -107,7 +107,7 @@ class HiveMap:
         return [Branch(f"{name}/", state, 1, words), *_draw_files(some, states, 2)]
 
     def _draw_others(self) -> tuple[list[Branch], int]:
-        """What is in the directory and no rows of the table, by role."""
+        """Say what is in the directory and no rows of the table, by role."""
         roles: dict[str, list[Any]] = {}
         for file in self.table.list_files():
             if not file.referenced_by:
@@ -151,7 +151,7 @@ class HiveMap:
 
 
 def _draw_files(some: Sequence[HiveFile], states: Mapping[str, State], depth: int) -> list[Branch]:
-    """The files of a directory: the new ones first, then by name without the job's made-up id; of many only some."""
+    """Draw the files of a directory: the new ones first, then by name without the job's made-up id; of many only some."""
 
     def rank(one: HiveFile) -> tuple[bool, str, str]:
         name = last_name(one.path)
@@ -168,7 +168,7 @@ def _draw_files(some: Sequence[HiveFile], states: Mapping[str, State], depth: in
 
 
 def _find_newest_job(files: Sequence[HiveFile]) -> str | None:
-    """The job that wrote last, by the times of its files; None where names say no job, or two wrote at one time."""
+    """Find the job that wrote last, by the times of its files; None where names say no job, or two wrote at one time."""
     times: dict[str, Any] = {}
     for file in files:
         if file.write_id is None or file.modified is None:
@@ -180,5 +180,5 @@ def _find_newest_job(files: Sequence[HiveFile]) -> str | None:
 
 
 def draw_chart(table: HiveTable, since: Since) -> Chart:
-    """The chart of a table."""
+    """Draw the chart of a table."""
     return HiveMap(table, since).draw()

@@ -72,7 +72,7 @@ def _read_footers(ledger: Ledger, files: list[HiveFile]) -> int | None:
 
 
 def _compare_names(table: HiveTable, ledger: Ledger, files: Iterable[HiveFile]) -> None:
-    """The bucket in a file's name, with the number of buckets that the metastore knows."""
+    """Compare the bucket in a file's name, with the number of buckets that the metastore knows."""
     facts = (table.catalog or {}).get("table")
     number = str(facts.get("Num Buckets", "")) if isinstance(facts, Mapping) else ""
     if not number.isdecimal() or not int(number):
@@ -109,7 +109,7 @@ def _compare_partitions(table: HiveTable, ledger: Ledger, files: Iterable[HiveFi
 
 
 def _fits(value: Any, kind: str) -> bool:
-    """Whether the text of a directory is a value of a type, as Hive casts it.
+    """Check whether the text of a directory is a value of a type, as Hive casts it.
 
     >>> _fits("7", "int"), _fits("x", "int"), _fits("2024-02-30", "date")
     (True, False, False)

@@ -59,7 +59,7 @@ class FileFacts:
 
 
 def read_format(store: Store, path: str) -> str:
-    """The format of a file by its first bytes; `text` for readable ones, `gzip`, `zstd` or `json` by their magic.
+    """Read the format of a file by its first bytes; `text` for readable ones, `gzip`, `zstd` or `json` by their magic.
 
     >>> from lakelens.io.memory import MemoryStore
     >>> read_format(MemoryStore({"/t/000000_0": b"PAR1..."}), "/t/000000_0")
@@ -71,7 +71,7 @@ def read_format(store: Store, path: str) -> str:
 
 
 def read_facts(store: Store, path: str, file_format: str) -> FileFacts | None:
-    """The facts of a Parquet, ORC or Avro file; None for formats that do not describe themselves.
+    """Read the facts of a Parquet, ORC or Avro file; None for formats that do not describe themselves.
 
     Raises `Corrupt`, naming the file, when it is empty, cut off or of another format.
     """
@@ -81,7 +81,7 @@ def read_facts(store: Store, path: str, file_format: str) -> FileFacts | None:
 
 
 def collect_bounds(facts: FileFacts, names: Mapping[str, str], source: Source | None = None) -> Bounds:
-    """The bounds of every leaf column of a Parquet file; `source` finds their bytes.
+    """Collect the bounds of every leaf column of a Parquet file; `source` finds their bytes.
 
     Top-level columns are spelled as in `names`, by case-folded name. Raises `Corrupt` for statistics that cannot be read.
     """
@@ -114,7 +114,7 @@ def collect_bounds(facts: FileFacts, names: Mapping[str, str], source: Source | 
 
 
 def _choose(stored: Sequence[tuple[Any, bytes | None]], choose: Any) -> tuple[Any, bytes | None]:
-    """The least or greatest value over the row groups, with its bytes; None where one of them has none."""
+    """Choose the least or greatest value over the row groups, with its bytes; None where one of them has none."""
     if not stored or any(value is None for value, _ in stored):
         return None, None
     try:
@@ -125,7 +125,7 @@ def _choose(stored: Sequence[tuple[Any, bytes | None]], choose: Any) -> tuple[An
 
 
 def _list_leaves(fields: Iterable[Field], names: Mapping[str, str]) -> list[tuple[str, Field]]:
-    """The leaves of a file's columns with their full names, in Parquet's order."""
+    """List the leaves of a file's columns with their full names, in Parquet's order."""
     return [
         (names.get(column.name.casefold(), column.name) + path[len(column.name) :], leaf)
         for column in fields

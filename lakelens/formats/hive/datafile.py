@@ -195,7 +195,7 @@ def fetch_facts(files: Iterable[HiveFile]) -> None:
 
 
 def make_partition(pairs: Pairs, columns: Sequence[str]) -> Partition:
-    """The partition of a path: values (text, or None for Hive's default partition) by column, in the table's order.
+    """Make the partition of a path: values (text, or None for Hive's default partition) by column, in the table's order.
 
     >>> make_partition((("B", "__HIVE_DEFAULT_PARTITION__"), ("a", "x%2Fy")), ["a", "b"])
     <Partition a=x%2Fy/b=__HIVE_DEFAULT_PARTITION__>

@@ -34,7 +34,7 @@ _HINT = 'format="hive" lists its files as if it were a plain directory of data f
 
 
 def detect_hive(place: Candidate) -> Evidence | None:
-    """Why this place may be a Hive-style table; None when nothing says so.
+    """Detect why this place may be a Hive-style table; None when nothing says so.
 
     Raises `Unsupported` for a Hudi or a Delta table, unless the format was asked for by name.
     """

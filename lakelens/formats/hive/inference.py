@@ -22,7 +22,7 @@ _TIMESTAMP = re.compile(r"^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?
 
 
 def parse_catalog_schema(catalog: Mapping[str, Any]) -> Schema | None:
-    """The columns that the metastore records, partition columns last; None when it records none."""
+    """Parse the columns that the metastore records, partition columns last; None when it records none."""
     columns = [*catalog.get("columns", ()), *catalog.get("partition_columns", ())]
     if not columns:
         return None
@@ -36,7 +36,7 @@ def parse_catalog_schema(catalog: Mapping[str, Any]) -> Schema | None:
 def infer_schema(
     files: Sequence[HiveFile], partition_columns: Sequence[str], findings: Findings, path: str
 ) -> Schema:
-    """The union of the columns in the files, then the partition columns as strings.
+    """Infer the union of the columns in the files, then the partition columns as strings.
 
     Every column is nullable, as readers of files take them. At most `MAX_FOOTERS` files are opened; a finding says so when
     there are more. Files that do not agree on a column's type, and partition columns that are stored in the files too,
@@ -79,7 +79,7 @@ def _choose(files: Sequence[HiveFile], findings: Findings, path: str) -> Sequenc
 def make_partitioning(
     schema: Schema | None, columns: Sequence[str], values: Mapping[str, Iterable[str | None]]
 ) -> PartitionSpec:
-    """The partition columns with their types: the metastore's, else as the directories' texts look ("inferred")."""
+    """Make the partition columns with their types: the metastore's, else as the directories' texts look ("inferred")."""
     known = {} if schema is None else {column.name.casefold(): column.type for column in schema}
     fields = tuple(
         PartitionField(
@@ -96,7 +96,7 @@ def make_partitioning(
 
 
 def infer_type(values: Iterable[str | None]) -> DataType:
-    """The type that Spark would infer from directory names: int, bigint, double, date, timestamp, else string.
+    """Give the type that Spark would infer from directory names: int, bigint, double, date, timestamp, else string.
 
     It is a guess: `01` and `1` are one int and two directories.
 

@@ -193,7 +193,7 @@ class HiveTable(Table):
         return parse_catalog_schema(self._facts)
 
     def _find_columns(self) -> Schema:
-        """The metastore's columns; else the union of the files' own columns, then the partition columns as strings."""
+        """Find the metastore's columns; else the union of the files' own columns, then the partition columns as strings."""
         if self._known_schema is not None:
             return self._known_schema
         files = [file for file in self.files if isinstance(file, HiveFile)]
@@ -228,11 +228,11 @@ class HiveTable(Table):
             self.findings.add("error", "no-files", self.location, f"the metastore: {message}")
 
     def _describe_relocation(self) -> Relocation:
-        """The location that the metastore records; nothing else is recorded."""
+        """Describe the location that the metastore records; nothing else is recorded."""
         return self._access.describe_relocation(self._facts.get("storage", {}).get("Location"))
 
     def _list_objects(self) -> Iterator[StoredFile]:
-        """Every object below the table's directory, and those of partitions elsewhere; listed again at each call."""
+        """List every object below the table's directory, and those of partitions elsewhere; listed again at each call."""
         for one in self.list_found(Findings()):
             by = (f"listing of {'/'.join('='.join(p) for p in one.pairs) or 'the directory'}",)
             yield StoredFile(

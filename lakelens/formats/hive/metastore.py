@@ -26,7 +26,7 @@ class Registered:
 
 
 def list_registered(catalog: Mapping[str, Any], access: TableAccess) -> list[Registered]:
-    """The partitions of the metastore's facts. A location written as a URI is decoded where only that exists."""
+    """List the partitions of the metastore's facts. A location written as a URI is decoded where only that exists."""
     found = []
     for partition in catalog.get("partitions", ()):
         name = str(partition["name"])
@@ -48,7 +48,7 @@ def _place(location: str, access: TableAccess) -> str:
 def walk_registered(
     store: Store, root: str, registered: Sequence[Registered], findings: Findings
 ) -> Iterator[Found]:
-    """The files of registered partitions outside of the table's directory."""
+    """Walk the files of registered partitions outside of the table's directory."""
     for partition in registered:
         if partition.path is None or is_below(partition.path, root):
             continue
@@ -70,7 +70,7 @@ def compare_partitions(
     store: Store,
     findings: Findings,
 ) -> list[Found]:
-    """The files with those of unregistered partitions marked: a reader that asks the metastore does not see them.
+    """Compare the files with those of unregistered partitions marked: a reader that asks the metastore does not see them.
 
     When the metastore has more partitions than it was asked for, none is compared.
     """
@@ -96,7 +96,7 @@ def compare_partitions(
 
 
 def is_below(path: str, root: str) -> bool:
-    """Whether a path is a directory or something in it.
+    """Check whether a path is a directory or something in it.
 
     >>> is_below("/t/k=1", "/t"), is_below("/t2", "/t")
     (True, False)

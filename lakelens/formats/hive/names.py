@@ -63,7 +63,7 @@ def parse_partition_directory(name: str) -> tuple[str, str] | None:
 
 
 def parse_partition_value(text: str) -> str | None:
-    """The value of a directory's text; Hive's default partition, which stands for null and for "", is None.
+    """Parse the value of a directory's text; Hive's default partition, which stands for null and for "", is None.
 
     >>> parse_partition_value("a%3Db"), parse_partition_value("__HIVE_DEFAULT_PARTITION__")
     ('a=b', None)
@@ -72,7 +72,7 @@ def parse_partition_value(text: str) -> str | None:
 
 
 def is_hidden(name: str) -> bool:
-    """Whether readers skip this name: it starts with `_` or `.`, or a copy is still under way.
+    """Check whether readers skip this name: it starts with `_` or `.`, or a copy is still under way.
 
     >>> is_hidden("_SUCCESS"), is_hidden("_k=1"), is_hidden("part-0"), is_hidden("a.parquet._COPYING_")
     (True, False, False, True)
@@ -99,7 +99,7 @@ class FileName:
 
 
 def parse_file_name(name: str) -> FileName:
-    """The parts of a file's name.
+    """Parse the parts of a file's name.
 
     A Hive name (`000001_0`) gives its first number as bucket too, which it is in a bucketed table.
 
@@ -140,7 +140,7 @@ class AcidDirectory:
     statement: int | None = None
 
     def covers(self, other: AcidDirectory) -> bool:
-        """Whether this one, the product of a compaction, holds all that `other` holds.
+        """Check whether this one, the product of a compaction, holds all that `other` holds.
 
         >>> parse_acid_directory("base_5").covers(parse_acid_directory("delta_3_3_0"))
         True
@@ -156,7 +156,7 @@ class AcidDirectory:
 
 
 def parse_acid_directory(name: str) -> AcidDirectory | None:
-    """The write ids of a `base_N`, `delta_X_Y[_Z]` or `delete_delta_X_Y[_Z]` directory; None for any other name.
+    """Parse the write ids of a `base_N`, `delta_X_Y[_Z]` or `delete_delta_X_Y[_Z]` directory; None for any other name.
 
     >>> parse_acid_directory("delta_0000002_0000004_0001")
     AcidDirectory(kind='delta', first_write_id=2, last_write_id=4, statement=1)
@@ -190,7 +190,7 @@ def describe_role(name: str) -> str | None:
 
 
 def describe_directory(name: str) -> str | None:
-    """The role of everything below a directory of this name; None for an ordinary or a partition directory.
+    """Describe the role of everything below a directory of this name; None for an ordinary or a partition directory.
 
     >>> describe_directory(".hive-staging_hive_2024-01-01"), describe_directory("k=1"), describe_directory("_x")
     ('unfinished write', None, 'hidden')
@@ -207,7 +207,7 @@ def describe_directory(name: str) -> str | None:
 
 
 def find_leftover(role: str) -> str | None:
-    """Why an object of this role is left over; None for one that readers see or that marks something for them.
+    """Find why an object of this role is left over; None for one that readers see or that marks something for them.
 
     >>> find_leftover("unfinished write"), find_leftover("data"), find_leftover("delta, superseded by base_5")
     ('a job that did not finish left it: no reader sees it', None, 'a compaction has superseded it: no reader sees it')

@@ -49,7 +49,7 @@ def observe_listing(found: Sequence[Found], findings: Findings, root: str) -> No
 
 
 def list_columns(found: Iterable[Found]) -> list[str]:
-    """The partition columns in the order that most files' directories have, spelled as most of them spell them."""
+    """List the partition columns in the order that most files' directories have, spelled as most of them spell them."""
     orders: Counter[tuple[str, ...]] = Counter()
     spellings: dict[str, Counter[str]] = {}
     for one in found:
@@ -66,7 +66,7 @@ def list_columns(found: Iterable[Found]) -> list[str]:
 
 
 def is_unicode(name: str) -> bool:
-    r"""Whether the bytes of a name are UTF-8; those that are not, Python keeps as surrogates.
+    r"""Check whether the bytes of a name are UTF-8; those that are not, Python keeps as surrogates.
 
     >>> is_unicode("é"), is_unicode("part-\udcff")
     (True, False)
@@ -98,7 +98,7 @@ def _observe_partitions(data: Sequence[Found], findings: Findings, root: str) ->
 
 
 def _observe_values(paths: dict[Pairs, Found], findings: Findings) -> None:
-    """Two directories that stand for one partition; the default partition; the same key twice."""
+    """Observe two directories that stand for one partition; the default partition; the same key twice."""
     meaning: dict[frozenset[tuple[str, str | None]], Pairs] = {}
     for pairs, one in paths.items():
         keys = [key.casefold() for key, _ in pairs]

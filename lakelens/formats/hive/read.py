@@ -70,7 +70,7 @@ def walk_table(
     pairs: Pairs = (),
     prefix: str = "",
 ) -> Iterator[Found]:
-    """Every file below `root` with its role, in path order.
+    """Walk every file below `root` with its role, in path order.
 
     `registered` are directories that a metastore names as partitions; `pairs` and `prefix` are for a partition
     outside of the table. A directory that cannot be listed becomes a finding.

@@ -28,7 +28,7 @@ _UNNAMED = re.compile(r"_col\d+")
 
 
 def open_row_groups(context: FileContext, footer: Footer) -> RowGroups | None:
-    """The row groups of a file by its footer. Raises `LakeError`."""
+    """Open the row groups of a file by its footer. Raises `LakeError`."""
     make = partial(_find_columns, context, counts_by_old_calendar(footer.facts))
     path = footer.path or ""
     return open_groups(
@@ -37,7 +37,7 @@ def open_row_groups(context: FileContext, footer: Footer) -> RowGroups | None:
 
 
 def counts_by_old_calendar(facts: Any) -> bool:
-    """Whether dates before 1583 in a file may have been counted in the Julian calendar.
+    """Check whether dates before 1583 in a file may have been counted in the Julian calendar.
 
     >>> from types import SimpleNamespace
     >>> spark = {"org.apache.spark.version": "3.5.9"}
@@ -53,7 +53,7 @@ def counts_by_old_calendar(facts: Any) -> bool:
 
 
 def _find_columns(context: FileContext, is_hybrid: bool, leaves: Sequence[FileLeaf]) -> FindColumn:
-    """What finds a column of the table among the leaves of a file."""
+    """Say what finds a column of the table among the leaves of a file."""
     stored = [tuple(name.casefold() for name in leaf.names) for leaf in leaves]
     counted = Counter(stored)
     places = {names: leaf.place for names, leaf in zip(stored, leaves, strict=True) if counted[names] == 1}

@@ -64,7 +64,7 @@ class HiveSplits(SplitRules):
 
 
 def cut_file(file: DataFile, target: int) -> Iterator[Split]:
-    """The splits of a file; a compressed text is one."""
+    """Cut the splits of a file; a compressed text is one."""
     size, codec = file.size_bytes or 0, getattr(file, "codec_in_name", None)
     is_container = file.file_format in ("parquet", "orc", "avro")
     if file.file_format in _WHOLE or (codec is not None and not is_container and codec != "bzip2"):

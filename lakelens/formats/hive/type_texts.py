@@ -50,7 +50,7 @@ _TOKEN = re.compile(r"\s*(`(?:[^`]|``)*`|[^<>(),:`\s]+(?:[ ][^<>(),:`\s]+)*|[<>(
 
 
 def parse_type(text: str) -> DataType:
-    """The type of a metastore's text. Text that is no type gives a type of logical `unknown`, spelled as found.
+    """Parse the type of a metastore's text. Text that is no type gives a type of logical `unknown`, spelled as found.
 
     >>> parse_type("map<string,struct<a:decimal(5,2)>>").children[1].type.children[0].type.precision
     5
@@ -97,7 +97,7 @@ def _parse_nested(name: str, tokens: list[str], at: int) -> tuple[DataType, int]
 
 
 def make_scalar(name: str, *arguments: int) -> DataType:
-    """A type without children, by its name in DDL.
+    """Make a type without children, by its name in DDL.
 
     >>> make_scalar("decimal", 10, 2), make_scalar("long"), make_scalar("varchar", 5).logical
     ('decimal(10,2)', 'bigint', 'string')
@@ -116,25 +116,25 @@ def make_scalar(name: str, *arguments: int) -> DataType:
 
 
 def make_struct(fields: Iterable[Field]) -> DataType:
-    """A struct of fields."""
+    """Make a struct of fields."""
     children = tuple(fields)
     text = ",".join(f"{child.name}:{child.type}" for child in children)
     return DataType(f"struct<{text}>", "struct", children=children)
 
 
 def make_list(element: DataType, nullable: bool = True) -> DataType:
-    """An array of one element type."""
+    """Make an array of one element type."""
     return DataType(f"array<{element}>", "list", children=(Field(0, "element", element, nullable),))
 
 
 def make_map(key: DataType, value: DataType, nullable: bool = True) -> DataType:
-    """A map from key to value."""
+    """Make a map from key to value."""
     children = (Field(0, "key", key, False), Field(0, "value", value, nullable))
     return DataType(f"map<{key},{value}>", "map", children=children)
 
 
 def parse_json_type(document: Any, path: str = "$") -> DataType:
-    """The type of Spark's own schema JSON. Raises `Corrupt`, naming the place in the document.
+    """Parse the type of Spark's own schema JSON. Raises `Corrupt`, naming the place in the document.
 
     >>> parse_json_type({"type": "array", "elementType": "long", "containsNull": True})
     'array<bigint>'
@@ -157,7 +157,7 @@ def parse_json_type(document: Any, path: str = "$") -> DataType:
 
 
 def parse_json_fields(document: Any, path: str = "$") -> list[Field]:
-    """The fields of a struct in Spark's schema JSON, not yet numbered; CHAR and VARCHAR keep their length."""
+    """Parse the fields of a struct in Spark's schema JSON, not yet numbered; CHAR and VARCHAR keep their length."""
     if not isinstance(document, Mapping) or not isinstance(document.get("fields"), list):
         raise Corrupt("not a Spark schema", json_path=path, expected="a struct with fields", seen=document)
     found = []
@@ -190,7 +190,7 @@ _AVRO_PLAIN = {"bytes": "binary", "fixed": "binary", "enum": "string", "long": "
 
 
 def parse_avro_fields(record: Mapping[str, Any]) -> list[Field]:
-    """The columns of an Avro record, not yet numbered.
+    """Parse the columns of an Avro record, not yet numbered.
 
     >>> parse_avro_fields({"fields": [{"name": "a", "type": ["null", "long"]}]})
     [<Field 0 a: bigint>]
@@ -316,7 +316,7 @@ _WIDTH = {"int8": 0, "int16": 1, "int32": 2, "int64": 3, "float32": 4, "float64"
 
 
 def widen(first: DataType, second: DataType) -> DataType | None:
-    """The type that holds the values of both, None when there is none that loses nothing.
+    """Widen the type that holds the values of both, None when there is none that loses nothing.
 
     >>> widen(parse_type("int"), parse_type("bigint")), widen(parse_type("int"), parse_type("string"))
     ('bigint', None)

@@ -32,7 +32,7 @@ def list_writers(table: IcebergTable) -> tuple[Writer, ...]:
 def _name_writers(
     version: str | None, engine: str | None, engine_version: str | None, *ids: str | None
 ) -> Iterator[Writer]:
-    """The writers that a summary names: the library, its engine, and engines that leave an id alone."""
+    """Give the writers that a summary names: the library, its engine, and engines that leave an id alone."""
     found = _VERSION.search(version or "")
     if found:
         yield Writer("iceberg", found[1], "iceberg-version of summaries")

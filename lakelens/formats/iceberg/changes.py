@@ -65,7 +65,7 @@ class IcebergComparison(FileComparison):
         return _list_live(self._old, kept), _list_live(self._new, kept)
 
     def find_changes(self) -> tuple[FileSet, FileSet]:
-        """The files of the new manifests that no dropped one holds, and the other way round."""
+        """Find the files of the new manifests that no dropped one holds, and the other way round."""
         old, new = self._live
         return new - old, old - new
 
@@ -76,7 +76,7 @@ class IcebergComparison(FileComparison):
         return self._new.describe_known_columns()
 
     def count_kept(self) -> Mapping[str, FileCounts]:
-        """What was kept, by content; of many manifests by their lines in the list, and by the snapshot's totals.
+        """Count what was kept, by content; of many manifests by their lines in the list, and by the snapshot's totals.
 
         Then all deletes are one content, "deletes", and their bytes are not counted apart from those of data.
         """
@@ -89,7 +89,7 @@ class IcebergComparison(FileComparison):
         return self._complete(counts)
 
     def _complete(self, counts: dict[str, FileCounts]) -> dict[str, FileCounts]:
-        """The counts completed by the snapshot's totals: the bytes, and all where a list has no counts."""
+        """Give the counts completed by the snapshot's totals: the bytes, and all where a list has no counts."""
         added = _count_by_kind(self.added)
         total = self._new.figures
         recorded = {
@@ -113,7 +113,7 @@ class IcebergComparison(FileComparison):
 
 
 def list_documents(*snapshots: IcebergSnapshot) -> Iterator[str]:
-    """What a comparison reads first: the manifest lists, and the documents that the snapshots were committed with."""
+    """List what a comparison reads first: the manifest lists, and the documents that the snapshots were committed with."""
     for snapshot in snapshots:
         if snapshot.path is not None:
             yield snapshot.path
@@ -121,7 +121,7 @@ def list_documents(*snapshots: IcebergSnapshot) -> Iterator[str]:
 
 
 def _list_live(snapshot: IcebergSnapshot, kept: set[str]) -> FileSet:
-    """The live files of a snapshot's manifests that are not among the kept, as that snapshot sees them."""
+    """List the live files of a snapshot's manifests that are not among the kept, as that snapshot sees them."""
     return snapshot.list_files(
         [manifest for manifest in snapshot.manifests if manifest.recorded_path not in kept]
     )
@@ -137,6 +137,6 @@ def _count_by_kind(files: FileSet) -> dict[str, FileCounts]:
 
 
 def count_line(manifest: IcebergManifest) -> FileCounts:
-    """The live files of a manifest and their rows as its line in the list counts them."""
+    """Count the live files of a manifest and their rows as its line in the list counts them."""
     files = sum_known(manifest.added_files_count, manifest.existing_files_count)
     return FileCounts(files, sum_known(manifest.added_rows_count, manifest.existing_rows_count), None)

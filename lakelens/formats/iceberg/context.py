@@ -74,7 +74,7 @@ class TableContext(Bound):
         self.opened: LruCache[str, OpenEntries] = LruCache(_OPENED_BYTES, lambda one: one.records.size_bytes)
 
     def source(self, *needs: Any) -> Source | None:
-        """How an object of this table finds its bytes; `explain` gets `needs` after the object and this context."""
+        """Say how an object of this table finds its bytes; `explain` gets `needs` after the object and this context."""
         return None if self._explain is None else Source(self._explain, self, *needs)
 
     @property
@@ -114,7 +114,7 @@ class TableContext(Bound):
         self.findings.add_error(error, self.document.path)
 
     def describe_columns(self) -> FileColumns:
-        """The columns of this table's files in Arrow."""
+        """Describe the columns of this table's files in Arrow."""
         return FileColumns(
             tuple((column.name, column.type) for column in self.columns.today()),
             tuple((column.name, column.type) for column in self.columns.dropped()),

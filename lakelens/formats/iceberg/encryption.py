@@ -28,7 +28,7 @@ MAGIC = b"AGS1"
 
 
 def list_keys(typed: WireMetadata) -> EncryptionKeys:
-    """The keys of a table with the snapshots that they are for; last come those that only snapshots name."""
+    """List the keys of a table with the snapshots that they are for; last come those that only snapshots name."""
     if not typed.encryption_keys:
         return EncryptionKeys()  # the snapshots of a table without keys are not looked through
     users: dict[str, list[int]] = {}

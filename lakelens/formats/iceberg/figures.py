@@ -47,7 +47,7 @@ _MOST_STEPS = 50
 
 
 def read_figures(summary: Summary) -> Figures:
-    """What a summary records of the commit and of the state after it."""
+    """Read what a summary records of the commit and of the state after it."""
     figures = {name: parse_figure(summary, key) for name, key in _FIGURES.items()}
     return Figures(**figures, deleted=_count_deleted(summary))
 
@@ -85,7 +85,7 @@ def count_lists(snapshot: IcebergSnapshot) -> tuple[FileCounts, FileCounts] | No
 
 
 def _count_deleted(summary: Summary) -> Amount | None:
-    """The rows that a commit deleted by position or value; zero counts are left out of a summary."""
+    """Count the rows that a commit deleted by position or value; zero counts are left out of a summary."""
     if "operation" not in summary or (summary["operation"] != "replace" and "total-records" not in summary):
         return None  # a writer that counts nothing
     if summary["operation"] == "replace":
@@ -105,7 +105,7 @@ def _count(summary: Summary, key: str) -> int:
 
 
 def _moves_vectors_alone(summary: Summary) -> bool:
-    """Whether all deletes that a commit adds and removes are vectors, and no data file is removed."""
+    """Check whether all deletes that a commit adds and removes are vectors, and no data file is removed."""
     return (
         _count(summary, "added-delete-files") == _count(summary, "added-dvs")
         and _count(summary, "removed-delete-files") == _count(summary, "removed-dvs")
@@ -133,12 +133,12 @@ def bound_rows(snapshot: IcebergSnapshot, version: int, distances: dict[int, flo
 
 
 def _counts_deletes(figures: Figures) -> bool:
-    """Whether the totals say of all deletes how many there are."""
+    """Check whether the totals say of all deletes how many there are."""
     return figures.delete_files == 0 or None not in (figures.position_deletes, figures.equality_deletes)
 
 
 def _find_distance(snapshot: IcebergSnapshot, distances: dict[int, float]) -> float:
-    """How many commits lead here from a state that proves itself; infinity where one between them proves nothing."""
+    """Find how many commits lead here from a state that proves itself; infinity where one between them proves nothing."""
     path: list[int] = []
     distance, one = inf, snapshot
     while len(path) <= _MOST_STEPS:
@@ -168,7 +168,7 @@ def _proves_itself(figures: Figures) -> bool:
 
 
 def _keeps_proof(snapshot: IcebergSnapshot) -> bool:
-    """Whether what is known of the rows before a commit is known of those after it too."""
+    """Check whether what is known of the rows before a commit is known of those after it too."""
     figures = snapshot.figures
     if figures.rows is None or figures.position_deletes is None or figures.equality_deletes != 0:
         return False

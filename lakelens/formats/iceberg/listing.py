@@ -61,7 +61,7 @@ class _References:
         return {name: place for place, name in enumerate(self.names)}
 
     def describe(self, path: str, marks: Sequence[Mark]) -> tuple[str | None, Sequence[str]]:
-        """The role and the referrers of an object that entries leave these marks of."""
+        """Describe the role and the referrers of an object that entries leave these marks of."""
         role = self.roles.get(path)
         live = [mark for mark in marks if mark.is_live]
         if role is None and live:
@@ -88,7 +88,7 @@ class _References:
 def list_stored_files(
     table: IcebergTable, readers: SnapshotReaders, layout: TableLayout
 ) -> Iterator[StoredFile]:
-    """Every object below the table's directory, in path order."""
+    """List every object below the table's directory, in path order."""
     references = _collect_references(table, readers)
     store, findings = readers.context.access.store, table.findings
 
@@ -148,7 +148,7 @@ def _index(
     references: _References,
     manifests: Collection[IcebergManifest],
 ) -> PathIndex:
-    """Which files the manifests name. Those that cannot be read are findings of the snapshots that name them."""
+    """Say which files the manifests name. Those that cannot be read are findings of the snapshots that name them."""
 
     def read(manifest: IcebergManifest) -> Sequence[Entry]:
         next(ahead, None)  # they are asked for in their order

@@ -109,7 +109,7 @@ class IcebergMap:
         return set() if self.since.is_known else None
 
     def is_new(self, manifest: IcebergManifest) -> bool:
-        """Whether the change brought a manifest."""
+        """Check whether the change brought a manifest."""
         if self._old is None:
             found: State = "new" if manifest.added_snapshot_id == self.snapshot.id else "kept"
         else:
@@ -466,7 +466,7 @@ def _measure(manifest: IcebergManifest) -> int:
 
 
 def _name_files(shown: dict[str, Tally], total: Tally) -> tuple[str, int]:
-    """What some files are called, by their kind where it is one, and how many they are."""
+    """Name what some files are called, by their kind where it is one, and how many they are."""
     puffins = len(total.paths)
     files = total.files if not puffins else puffins + sum(t.files for t in shown.values() if not t.paths)
     if len(shown) > 1:
@@ -477,7 +477,7 @@ def _name_files(shown: dict[str, Tally], total: Tally) -> tuple[str, int]:
 
 
 def find_hint(files: Sequence[str]) -> str | None:
-    """The version hint among the files that made the table certain; None where there is none."""
+    """Find the version hint among the files that made the table certain; None where there is none."""
     return next((path for path in files if is_hint(last_name(path))), None)
 
 

@@ -25,7 +25,7 @@ _MOMENT = 0.05  # seconds; writing a document takes some milliseconds
 
 
 def open_table(request: OpenRequest) -> IcebergTable:
-    """The table of a request. Raises `Missing`, `Corrupt` or `Unsupported`."""
+    """Open the table of a request. Raises `Missing`, `Corrupt` or `Unsupported`."""
     layout = find_layout(request.store, request.path)
     if layout is None:
         raise NotATable("no Iceberg metadata here", path=request.path)
@@ -56,7 +56,7 @@ def open_table(request: OpenRequest) -> IcebergTable:
 
 
 def _choose(request: OpenRequest, layout: TableLayout, findings: Findings) -> VersionChoice:
-    """The asked-for version, else the catalog's pointer, else what the directory itself shows."""
+    """Choose the asked-for version, else the catalog's pointer, else what the directory itself shows."""
     pointer = (request.catalog or {}).get("metadata_location")
     if request.version is not None or not isinstance(pointer, str):
         return choose_version(layout, request.version)
@@ -116,7 +116,7 @@ def _read_document(
 
 
 def _read_complete(request: OpenRequest, path: str) -> Document | None:
-    """A document; one that is not complete is read once more after a moment, and then is None."""
+    """Read a document; one that is not complete is read once more after a moment, and then is None."""
     for pause in (_MOMENT, 0):
         data = request.store.read(path)
         try:

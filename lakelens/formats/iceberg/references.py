@@ -36,7 +36,7 @@ class IcebergReferring(Referring):
     table: IcebergTable
 
     def list_keepers(self) -> Iterator[Keeper]:
-        """The snapshots of the metadata document; a ref to another one keeps what nobody can know."""
+        """List the snapshots of the metadata document; a ref to another one keeps what nobody can know."""
         shared, known = SharedLines(self.table._readers.manifests), set[int]()
         for snapshot in shared.fetch_along(self.table._known):
             known.add(snapshot.id)
@@ -50,7 +50,7 @@ class IcebergReferring(Referring):
                 )
 
     def list_documents(self) -> Iterator[Reference]:
-        """The metadata document and its log, the hint, and statistics."""
+        """List the metadata document and its log, the hint, and statistics."""
         typed, locate = self.table._context.typed, self.table._context.access.locator.locate
         yield Reference(self.table.metadata_path, "table metadata", is_needed=True)
         for line in typed.metadata_log:
@@ -114,7 +114,7 @@ class IcebergReferring(Referring):
 
 
 def _is_hidden(part: str, columns: set[str]) -> bool:
-    """Whether engines' listings skip a component of a path: partition columns may begin with `_`."""
+    """Check whether engines' listings skip a component of a path: partition columns may begin with `_`."""
     if part.startswith("_") and "=" in part:
         return part.partition("=")[0] not in columns
     return part.startswith(("_", "."))

@@ -56,7 +56,7 @@ class SharedLines:
         self._lists: dict[bytes, _Lists] = {}  # by the text of the schema
 
     def fetch_along(self, snapshots: Iterable[IcebergSnapshot]) -> Iterator[IcebergSnapshot]:
-        """The snapshots in order; the lists of those that come next are read together (see `lakelens.io.ahead`)."""
+        """Fetch the snapshots in order; the lists of those that come next are read together (see `lakelens.io.ahead`)."""
 
         def place(snapshot: IcebergSnapshot) -> tuple[str, int | None] | None:
             recorded = next((one.recorded_path for one in snapshot.manifest_lists), None)
@@ -96,7 +96,7 @@ class SharedLines:
         self._known.lists[recorded] = tuple(manifests), None
 
     def _split(self, lists: _Lists, content: bytes, count: int) -> list[IcebergManifest]:
-        """The manifests of a block. Raises `LakeError` when it is damaged."""
+        """Split the manifests of a block. Raises `LakeError` when it is damaged."""
         manifests: list[IcebergManifest] = []
         starts: list[int] = []
         at = place = 0

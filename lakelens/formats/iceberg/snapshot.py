@@ -199,7 +199,7 @@ class IcebergSnapshot(TableObject, Snapshot):
         return DeleteIndex(files, self._readers.deletes)
 
     def find_deletes(self, file: IcebergDataFile) -> Sequence[DeleteMatch]:
-        """The delete files and vectors that reach a data file."""
+        """Find the delete files and vectors that reach a data file."""
         return self.delete_index.match(file)
 
     def _match_vectors(self) -> Mapping[str, DeleteMatch]:
@@ -260,16 +260,16 @@ class IcebergSnapshot(TableObject, Snapshot):
         return specs.get(max(used, default=0))
 
     def list_documents(self) -> Iterator[str]:
-        """Where the document that it was committed with is looked for first; nothing where the opened one is it."""
+        """List where the document that it was committed with is looked for first; nothing where the opened one is it."""
         return self._readers.documents.list_unread(self._wire.timestamp_ms)
 
     def is_same_table(self, other: IcebergSnapshot) -> bool:
-        """Whether both are states of one table in one place: then one location names one and the same file."""
+        """Check whether both are states of one table in one place: then one location names one and the same file."""
         mine, theirs = self._table, other._table
         return mine is theirs or (mine.location == theirs.location and mine.uuid == theirs.uuid)
 
     def walk_entries(self) -> Iterator[tuple[IcebergManifest, Any]]:
-        """Every entry of every manifest once, with its manifest; damage becomes findings."""
+        """Walk every entry of every manifest once, with its manifest; damage becomes findings."""
         return self._walk_manifests(self.manifests)
 
     def _walk_manifests(self, manifests: Iterable[IcebergManifest]) -> Iterator[tuple[IcebergManifest, Any]]:
@@ -289,11 +289,11 @@ class IcebergSnapshot(TableObject, Snapshot):
         return self.describe_known_columns()
 
     def describe_known_columns(self) -> FileColumns:
-        """The columns of files in Arrow, as far as they are known by now."""
+        """Describe the columns of files in Arrow, as far as they are known by now."""
         return self._context.describe_columns()
 
     def list_live(self, manifests: Iterable[IcebergManifest]) -> list[IcebergDataFile]:
-        """The live files of some of its manifests, as this snapshot sees them: with its own deletes."""
+        """List the live files of some of its manifests, as this snapshot sees them: with its own deletes."""
         # the same entry may be live in many snapshots, with other deletes
         return [
             entry.file.with_deletes(self.find_deletes)
@@ -312,7 +312,7 @@ class IcebergSnapshot(TableObject, Snapshot):
         return found
 
     def _is_damaged(self) -> bool:
-        """Whether some of the manifests could not be read, so that nothing is known of what is missing."""
+        """Check whether some of the manifests could not be read, so that nothing is known of what is missing."""
         manifests = any(manifest.walk()[1] for manifest in self.manifests)
         return manifests or any(listed.walk()[1] for listed in self.manifest_lists)
 

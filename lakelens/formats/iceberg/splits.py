@@ -75,7 +75,7 @@ class IcebergSplits(SplitRules):
         return pack_lookback(self.cut(files, target.size), target.size, self.figure("lookback"))
 
     def cut(self, files: Iterable[DataFile], target: int) -> Iterator[SplitUnit]:
-        """The splits of files with their weights."""
+        """Cut the splits of files with their weights."""
         cost = self.figure("open cost")
         for file in files:
             deletes = file.deletes
@@ -85,12 +85,12 @@ class IcebergSplits(SplitRules):
 
 
 def weigh_deletes(deletes: Sequence[DeleteMatch]) -> int:
-    """The bytes of the deletes of a file: of a deletion vector those of its blob."""
+    """Weigh the bytes of the deletes of a file: of a deletion vector those of its blob."""
     return sum(getattr(match.file, "own_size_bytes", match.file.size_bytes) or 0 for match in deletes)
 
 
 def cut_file(file: DataFile, target: int) -> Iterator[Split]:
-    """The splits of a file: where it says that row groups begin, else every `target` bytes."""
+    """Cut the splits of a file: where it says that row groups begin, else every `target` bytes."""
     size = file.size_bytes or 0
     if file.file_format not in _SPLITTABLE:
         yield whole(file)

@@ -200,7 +200,7 @@ class IcebergTable(TableObject, Table):
         return None if recorded in (None, -1) else recorded
 
     def _find_at(self, moment: datetime) -> Snapshot | None:
-        """What was current then, by the snapshot log; by commit times where the log does not reach back."""
+        """Find what was current then, by the snapshot log; by commit times where the log does not reach back."""
         if self.branch is None:
             logged = ((line.snapshot_id, line.timestamp_ms) for line in self._context.typed.snapshot_log)
             found = _find_last(logged, moment)
@@ -219,7 +219,7 @@ class IcebergTable(TableObject, Table):
         return found
 
     def _note_doubts(self) -> None:
-        """What the document itself shows to be wrong."""
+        """Note what the document itself shows to be wrong."""
         path, typed = self.metadata_path, self._context.typed
         known = self._index
         if typed.location is None:
@@ -255,13 +255,13 @@ def _sort(known: Mapping[int, T]) -> list[T]:
 
 
 def _find_last(moments: Iterable[tuple[int, int]], moment: datetime) -> int | None:
-    """The last of some ids whose time is not after a moment; None when there is none."""
+    """Find the last of some ids whose time is not after a moment; None when there is none."""
     before = [number for number, at in moments if (time := to_time(at)) is not None and time <= moment]
     return before[-1] if before else None
 
 
 def _name_table(location: str) -> str:
-    """The last two components of a location, `.db` left off the first.
+    """Name the last two components of a location, `.db` left off the first.
 
     >>> _name_table("file:/wh/sales.db/orders"), _name_table("s3://b/orders/")
     ('sales.orders', 'b.orders')

@@ -37,7 +37,7 @@ _MAX_DEPTH = 100
 
 
 def find_view(store: Store, layout: TableLayout, choice: VersionChoice, error: Unsupported) -> ViewFound:
-    """What detection raises for the document of a view."""
+    """Find what detection raises for the document of a view."""
     reason = f"{posixpath.basename(choice.path)} is view metadata of Iceberg"
     evidence = Evidence("iceberg", (reason,), (choice.path,), 1.0, choice.how, choice.candidates)
     opener = partial(open_view, store, layout, choice.path, evidence)
@@ -47,7 +47,7 @@ def find_view(store: Store, layout: TableLayout, choice: VersionChoice, error: U
 def open_view(
     store: Store, layout: TableLayout, path: str, evidence: Evidence, version: int | str | None = None
 ) -> View:
-    """The view of a metadata file; `version` is another one, by its number, name or path. Raises `LakeError`."""
+    """Open the view of a metadata file; `version` is another one, by its number, name or path. Raises `LakeError`."""
     if version is not None:
         path = layout.folder.pick(version).path
     traced = TracingStore(store)
@@ -70,7 +70,7 @@ class _Reader:
     findings: Findings
 
     def read(self, root: str, evidence: Evidence, store: TracingStore) -> View:
-        """The view as the document has it."""
+        """Read the view as the document has it."""
         number = self.take(self.raw, "format-version", int, "$")
         if number is not None and number > _NEWEST:
             message = f"version {number} of the view format is not known; it is read as version {_NEWEST}"
@@ -119,7 +119,7 @@ class _Reader:
     def take(
         self, held: dict[str, Any], key: str, kind: type[T], place: str, *, is_required: bool = True
     ) -> T | None:
-        """A value of its type; what is missing or of another type is noted, and None."""
+        """Take a value of its type; what is missing or of another type is noted, and None."""
         value = held.get(key)
         if value is None:
             if is_required:
@@ -134,7 +134,7 @@ class _Reader:
         return value
 
     def list_objects(self, key: str) -> Iterator[tuple[dict[str, Any], str]]:
-        """The objects of a list, each with its place."""
+        """Give the objects of a list, each with its place."""
         for index, item in enumerate(self.take(self.raw, key, list, "$") or ()):
             place = f"$.{key}[{index}]"
             if isinstance(item, dict):
@@ -145,12 +145,12 @@ class _Reader:
     def read_texts(
         self, held: dict[str, Any], key: str, place: str, *, is_required: bool = True
     ) -> dict[str, str]:
-        """A map of texts; other values as JSON would write them."""
+        """Read a map of texts; other values as JSON would write them."""
         found = self.take(held, key, dict, place, is_required=is_required) or {}
         return {str(name): value if isinstance(value, str) else repr(value) for name, value in found.items()}
 
     def read_schemas(self) -> Iterator[tuple[int, Schema]]:
-        """The schemas that can be read, by id."""
+        """Give the schemas that can be read, by id."""
         for raw, place in self.list_objects("schemas"):
             number = self.take(raw, "schema-id", int, place, is_required=False) or 0
             try:
@@ -159,7 +159,7 @@ class _Reader:
                 self.findings.add_error(error, self.path)
 
     def read_versions(self, schemas: dict[int, Schema]) -> Iterator[ViewVersion]:
-        """The versions; one without an id is left out."""
+        """Read the versions; one without an id is left out."""
         for raw, place in self.list_objects("versions"):
             number = self.take(raw, "version-id", int, place)
             if number is None:
@@ -184,7 +184,7 @@ class _Reader:
             )
 
     def list_levels(self, levels: list[Any], place: str) -> Iterator[str]:
-        """The levels of a namespace; what is no text is noted and left out."""
+        """List the levels of a namespace; what is no text is noted and left out."""
         for index, level in enumerate(levels):
             if isinstance(level, str):
                 yield level
@@ -192,7 +192,7 @@ class _Reader:
                 self.note(f"{place}[{index}]", f"expected a text; seen {type(level).__name__}")
 
     def read_sql(self, version: dict[str, Any], place: str) -> Iterator[tuple[str, str]]:
-        """The query of a version by dialect; a representation of another type than SQL is noted."""
+        """Read the query of a version by dialect; a representation of another type than SQL is noted."""
         seen: set[str] = set()
         for index, shape in enumerate(self.take(version, "representations", list, place) or ()):
             here = f"{place}.representations[{index}]"
@@ -214,7 +214,7 @@ class _Reader:
             yield dialect, sql
 
     def read_storage_table(self, version: dict[str, Any], place: str) -> str | None:
-        """The name of the table that holds the rows of a materialized view."""
+        """Read the name of the table that holds the rows of a materialized view."""
         found = self.take(version, "storage-table", dict, place, is_required=False)
         if found is None:
             return None
@@ -223,7 +223,7 @@ class _Reader:
         return ".".join([*self.list_levels(levels, f"{place}.storage-table.namespace"), name or "?"])
 
     def read_log(self) -> Iterator[ViewLogEntry]:
-        """The lines of the version log."""
+        """Read the lines of the version log."""
         for raw, place in self.list_objects("version-log"):
             number = self.take(raw, "version-id", int, place)
             at = self.take(raw, "timestamp-ms", int, place)

@@ -72,7 +72,7 @@ def added_twice(table: PaimonTable) -> Iterator[Finding]:
 
 
 def _may_repeat(table: PaimonTable) -> bool:
-    """Whether some path is added more often than it is removed, by column: else no entry needs to be decoded alone."""
+    """Check whether some path is added more often than it is removed, by column: else no entry needs to be decoded alone."""
     import numpy as np
     import pyarrow.compute as pc
 

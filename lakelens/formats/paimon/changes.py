@@ -77,7 +77,7 @@ class PaimonComparison(FileComparison):
     def _fold(
         self, newer: Iterable[PaimonManifest], older: Iterable[PaimonManifest]
     ) -> tuple[FileSet, FileSet] | None:
-        """The net effect of few entries, one by one; None where they do not add up."""
+        """Fold the net effect of few entries, one by one; None where they do not add up."""
         net = fold_manifests(newer, older)
         if not net.adds_up:
             return None
@@ -89,11 +89,11 @@ class PaimonComparison(FileComparison):
         )
 
     def describe_columns(self) -> FileColumns:
-        """The columns by the schemas alone."""
+        """Describe the columns by the schemas alone."""
         return self._new.context.describe_columns()
 
     def count_kept(self) -> Mapping[str, FileCounts]:
-        """What was kept; of many manifests by the counts of the lists and the recorded rows, without the bytes."""
+        """Count what was kept; of many manifests by the counts of the lists and the recorded rows, without the bytes."""
         try:
             manifests = list(list_own(self._new).values())
         except LakeError:
@@ -118,7 +118,7 @@ class PaimonComparison(FileComparison):
     def _find_deltas(
         self, fresh: Sequence[PaimonManifest], dropped: Sequence[PaimonManifest]
     ) -> list[PaimonManifest] | None:
-        """The deltas of the commits between, if they certainly give the same as each side's own, with less to read."""
+        """Find the deltas of the commits between, if they certainly give the same as each side's own, with less to read."""
         entries = count_entries((*fresh, *dropped))
         older, newer = sorted((self._old, self._new), key=lambda snapshot: snapshot.id)
         steps = newer.id - older.id
@@ -159,12 +159,12 @@ class NetChange:
                     self.files[identity] = entry.file
 
     def list_files(self, count: int) -> list[PaimonDataFile]:
-        """The files of one count."""
+        """List the files of one count."""
         return [self.files[identity] for identity, found in self.counts.items() if found == count]
 
 
 def fold_manifests(newer: Iterable[PaimonManifest], older: Iterable[PaimonManifest]) -> NetChange:
-    """The net effect of the newer state's manifests, compared with the older one's."""
+    """Fold the net effect of the newer state's manifests, compared with the older one's."""
     net = NetChange()
     net.count(older, -1)
     net.count(newer, 1)
@@ -177,7 +177,7 @@ def fold_columns(
     older: Sequence[PaimonManifest],
     newer: Sequence[PaimonManifest],
 ) -> tuple[FileSet, FileSet] | None:
-    """The same by column: the files added, as the newer state sees them, and those removed, as the older one does.
+    """Fold the same by column: the files added, as the newer state sees them, and those removed, as the older one does.
 
     None where they do not add up, and where a manifest cannot be read.
     """
@@ -199,7 +199,7 @@ def fold_columns(
 
 
 def read_entries(snapshot: PaimonSnapshot, manifests: Sequence[PaimonManifest], kept: str) -> FileTable:
-    """The files of the ADD or of the DELETE entries of manifests, in order."""
+    """Read the files of the ADD or of the DELETE entries of manifests, in order."""
     reader = ListedFiles(snapshot, manifests, kept)
     counts = [
         manifest.num_added_files if kept == ADDED else manifest.num_deleted_files for manifest in manifests
@@ -265,7 +265,7 @@ def list_own(snapshot: PaimonSnapshot) -> Manifests:
 
 
 def list_deltas(older: PaimonSnapshot, newer: PaimonSnapshot) -> list[PaimonManifest] | None:
-    """The delta manifests of every commit from one snapshot to a later one, in their order.
+    """List the delta manifests of every commit from one snapshot to a later one, in their order.
 
     None where a snapshot between is gone, where one of the two is not the one of its number in the newer one's branch (a
     tag may keep a commit that was rolled back), or where the rows they record do not add up. Raises `LakeError` for a lost
@@ -283,17 +283,17 @@ def list_deltas(older: PaimonSnapshot, newer: PaimonSnapshot) -> list[PaimonMani
 
 
 def count_entries(manifests: Sequence[PaimonManifest]) -> int:
-    """How many entries manifests have by the counts in their lists."""
+    """Count how many entries manifests have by the counts in their lists."""
     return sum((m.num_added_files or 0) + (m.num_deleted_files or 0) for m in manifests)
 
 
 def is_few(manifests: Collection[PaimonManifest]) -> bool:
-    """Whether manifests are so few and small that all files of a state are counted by them."""
+    """Check whether manifests are so few and small that all files of a state are counted by them."""
     return len(manifests) <= FEW_MANIFESTS and count_entries(list(manifests)) <= FEW_ENTRIES
 
 
 def count_live(manifests: Sequence[PaimonManifest]) -> int | None:
-    """How many files are left by the counts in the lists; None where one has none."""
+    """Count how many files are left by the counts in the lists; None where one has none."""
     added = sum_known(*(m.num_added_files for m in manifests))
     deleted = sum_known(*(m.num_deleted_files for m in manifests))
     return None if added is None or deleted is None else added - deleted

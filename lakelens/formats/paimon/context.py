@@ -126,7 +126,7 @@ class TableContext(Bound):
         return (MAIN, *list_keys((name for name, info in children.items() if info.is_dir), "branch"))
 
     def list_folder(self, folder: str) -> dict[str, ObjectInfo]:
-        """The children of a folder by name; none, with a finding, of a far one that may be read and not listed."""
+        """List the children of a folder by name; none, with a finding, of a far one that may be read and not listed."""
         try:
             return list_names(self.store, folder)
         except AccessDenied:
@@ -136,7 +136,7 @@ class TableContext(Bound):
         return {}
 
     def source(self, *needs: Any) -> Source:
-        """What plain objects of this table find their bytes by; see `explain`."""
+        """Say what plain objects of this table find their bytes by; see `explain`."""
         return Source(self.explain, *needs)
 
     @cached_property
@@ -155,7 +155,7 @@ class TableContext(Bound):
         return self.schema.options
 
     def is_on(self, option: str) -> bool:
-        """Whether an option that is off by default is on."""
+        """Check whether an option that is off by default is on."""
         return self.options.get(option, "false").strip().lower() == "true"
 
     @property
@@ -174,14 +174,14 @@ class TableContext(Bound):
     def locate_data(
         self, partition: bytes, bucket: int, name: str, external: str | None, manifest: str
     ) -> str:
-        """Where a data file (or a file beside it) is now."""
+        """Locate where a data file (or a file beside it) is now."""
         if external is not None:
             relative = (str(self.partitions.decode(partition, manifest)), name_bucket(bucket), name)
             return self.locate_external(external, "/".join(part for part in relative if part))
         return f"{self.partitions.folder(partition, manifest)}/{name_bucket(bucket)}/{name}"
 
     def locate_external(self, recorded: str, relative: str) -> str:
-        """Where a file with a recorded absolute path is now: there if its root still exists, else beside the table.
+        """Locate where a file with a recorded absolute path is now: there if its root still exists, else beside the table.
 
         `relative` is the part of the path below that root; each root is looked for once.
         """
@@ -195,7 +195,7 @@ class TableContext(Bound):
         return f"{now}{path[len(prefix) :]}"
 
     def _find_external(self, prefix: str, recorded: str) -> str:
-        """The recorded root itself, or a directory that keeps its place relative to the table."""
+        """Find the recorded root itself, or a directory that keeps its place relative to the table."""
         root = self.layout.root
         candidates = [self.access.locator.in_store(prefix)]
         parts, above = [part for part in prefix.split("/") if part], root
@@ -214,7 +214,7 @@ class TableContext(Bound):
         return candidates[0]
 
     def describe_relocation(self, recorded_location: str | None) -> Relocation:
-        """How external roots were mapped so far, and those that are not there."""
+        """Describe how external roots were mapped so far, and those that are not there."""
         moved = tuple((recorded, now) for recorded, now in self.external.items() if recorded != now)
         return Relocation(recorded_location, self.layout.root, moved, tuple(self._lost))
 
@@ -231,7 +231,7 @@ class TableContext(Bound):
         return self._promotions[key]
 
     def describe_columns(self) -> FileColumns:
-        """Which columns the files have when they are shown as Arrow.
+        """Describe which columns the files have when they are shown as Arrow.
 
         Paimon keeps statistics of top-level columns only: a nested column is one column, with null counts and without
         bounds.

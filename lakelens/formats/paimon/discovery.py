@@ -42,7 +42,7 @@ class SnapshotPointer:
 
 
 def find_latest(store: Store, folder: str, findings: Findings) -> SnapshotPointer:
-    """The current snapshot of a branch: lists its `snapshot` folder once and reads the hints that are there."""
+    """Find the current snapshot of a branch: lists its `snapshot` folder once and reads the hints that are there."""
     try:
         names = list_names(store, folder)
     except AccessDenied as refused:
@@ -118,7 +118,7 @@ def _read_hint(store: Store, path: str, findings: Findings) -> str:
 
 
 def parse_hint(text: str) -> int | None:
-    """The number that a hint holds; None for anything else."""
+    """Parse the number that a hint holds; None for anything else."""
     stripped = text.strip()
     return int(stripped) if stripped.isascii() and stripped.isdigit() and len(stripped) < 20 else None
 
@@ -149,7 +149,7 @@ NEWEST = 6
 
 
 def detect_table(place: Candidate) -> Evidence | None:
-    """Why the place is a Paimon table; None when it is not."""
+    """Detect why the place is a Paimon table; None when it is not."""
     if not place.info.is_dir:
         return None
     if place.refused is not None:

@@ -105,7 +105,7 @@ def nested_for_metadata(context: TableContext) -> Nested:
 
 
 def list_types(context: TableContext, schema_id: int | None) -> dict[str, PaimonType]:
-    """The types of a schema's columns, which values in bitmap indexes need; none where the schema is missing."""
+    """List the types of a schema's columns, which values in bitmap indexes need; none where the schema is missing."""
     schema = context.schemas.find(schema_id or 0)
     return {} if schema is None else {column.name: column.type for column in schema.columns}
 
@@ -226,7 +226,7 @@ def _explain_manifest(manifest: PaimonManifest, context: TableContext) -> BytesV
 
 
 def _explain_container(context: TableContext, path: str, what: str, details: str = "") -> BytesView:
-    """A file of records; the rows inside of Avro records are explained too."""
+    """Explain a file of records; the rows inside of Avro records are explained too."""
     caption = Caption(what, place=name_file(path), details=details)
     return explain_file(context.store, path, "avro", caption, nested=nested_for_metadata(context))
 
@@ -279,7 +279,7 @@ def _explain_row(
 
 
 def describe_row(data: bytes, columns: Sequence[Any], span: Any) -> str:
-    """A row in a sentence: fields, bytes, kind and nulls, as far as it decodes."""
+    """Describe a row in a sentence: fields, bytes, kind and nulls, as far as it decodes."""
     fields, size = _count_noun(len(columns), "field"), count_bytes(len(data))
     try:
         row = span.value
@@ -296,7 +296,7 @@ def _count_noun(count: int, noun: str) -> str:
 
 
 def describe_entry(file: PaimonDataFile) -> str:
-    """Where a file is recorded: its entry, bucket and partition."""
+    """Describe where a file is recorded: its entry, bucket and partition."""
     entry = f"entry {file.position} of {name_file(file.manifest)}"
     return join_clauses(entry, _describe_bucket(file.bucket, str(file.partition)))
 
@@ -362,7 +362,7 @@ def _explain_data_file(file: PaimonDataFile, context: TableContext, part: str = 
 
 
 def _explain_file_index(file: PaimonDataFile, context: TableContext) -> BytesView:
-    """The index of a data file: embedded in its manifest entry, or a file of its own beside it."""
+    """Explain the index of a data file: embedded in its manifest entry, or a file of its own beside it."""
     data, types = file.embedded_file_index, list_types(context, file.schema_id)
     if data is not None:
         place = f"{_EMBEDDED} of {file.file_name}"

@@ -111,7 +111,7 @@ def plan_manifests(
     kept: str = LIVE,
     check_total: Callable[[int], None] | None = None,
 ) -> PaimonScan:
-    """A plan to read manifests of a snapshot, whose entries are folded in this order."""
+    """Give a plan to read manifests of a snapshot, whose entries are folded in this order."""
     context, tasks = snapshot.context, plan_tasks(manifests, kept)
     columns = context.describe_columns()
     return PaimonScan(context, columns, tasks, kept, (snapshot.id,), check_total=check_total)

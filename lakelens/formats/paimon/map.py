@@ -45,7 +45,7 @@ class PaimonMap:
         self.is_current = table.current is not None and table.current.is_same(self.snapshot)
 
     def draw(self) -> Chart:
-        """The chart."""
+        """Draw the chart."""
         tiers = [self._draw_hints(), self._draw_snapshots(), *self._draw_lists()]
         bucket = None
         stored: tuple[int, ...] = ()
@@ -130,7 +130,7 @@ class PaimonMap:
         ]
 
     def _count_new(self) -> tuple[tuple[str, int], ...]:
-        """The files that are new, by kind."""
+        """Count the files that are new, by kind."""
         new_lists = [one for one in self.snapshot.manifest_lists if self._find_list_state(one) == "new"]
         manifests = {
             one.path
@@ -310,7 +310,7 @@ class PaimonMap:
         return len(counts) <= MANY_FILES and sum(counts) <= MANY_FILES
 
     def _count_kinds(self, held: Sequence[PaimonManifest]) -> list[str]:
-        """How many files some manifests add and delete, with the levels where the entries are few."""
+        """Count how many files some manifests add and delete, with the levels where the entries are few."""
         words = []
         for kind, counts in (
             ("ADD", [one.added_files_count for one in held]),
@@ -389,7 +389,7 @@ def _subtract(whole: int | None, part: int | None) -> int | None:
 
 
 def draw_chart(table: PaimonTable, since: Since) -> Chart:
-    """The chart of a table; of one without a commit its schema."""
+    """Draw the chart of a table; of one without a commit its schema."""
     if since.after is None:
         path = table.schema.path
         box = Box(last_name(path or "schema"), "kept", ("nothing was committed yet",), path=path)

@@ -72,14 +72,14 @@ def draw_bucket(
 
 
 def _take(files: Any, chosen: Place) -> list[PaimonDataFile]:
-    """The files of a bucket."""
+    """Take the files of a bucket."""
     numbers = [n for n, place in enumerate(files.pick("partition", "bucket")) if place == chosen]
     found: Iterable[DataFile] = files.take(numbers)
     return [one for one in found if isinstance(one, PaimonDataFile)]
 
 
 def _rank_keys(files: Sequence[PaimonDataFile]) -> list[tuple[Any, ...]]:
-    """The smallest and greatest keys of the files in order; none where they cannot be compared, or are many."""
+    """Rank the smallest and greatest keys of the files in order; none where they cannot be compared, or are many."""
     if len(files) > _MOST_FILES:
         return []
     try:
@@ -115,7 +115,7 @@ def _draw_levels(
     gone: Sequence[PaimonDataFile],
     keys: Sequence[tuple[Any, ...]],
 ) -> Iterable[Level]:
-    """Every level from 0 to the highest; empty ones that follow each other are one."""
+    """Draw every level from 0 to the highest; empty ones that follow each other are one."""
     last = max((file.level or 0 for file in (*files, *gone)), default=0)
     levels = []
     for number in range(last + 1):
@@ -165,7 +165,7 @@ def _draw_file(one: PaimonDataFile, state: State, words: str, keys: Sequence[tup
 
 
 def _say_deleted(one: PaimonDataFile) -> str:
-    """How many of its rows are marked deleted, where the index manifest says so."""
+    """Say how many of its rows are marked deleted, where the index manifest says so."""
     known = [match.cardinality for match in one.deletes]
     if not known:
         return ""
@@ -177,7 +177,7 @@ def _say_deleted(one: PaimonDataFile) -> str:
 def _draw_gone(
     left: Sequence[PaimonDataFile], files: Sequence[PaimonDataFile], keys: Sequence[tuple[Any, ...]]
 ) -> Iterable[Run]:
-    """What is no longer in a level, dashed."""
+    """Say what is no longer in a level, dashed."""
     now = {file.file_name: file.level for file in files}
     for one in left[:3]:
         words = (
@@ -199,7 +199,7 @@ def _sum_rows(files: Sequence[PaimonDataFile]) -> int | None:
 def _draw_beside(
     snapshot: PaimonSnapshot, before: PaimonSnapshot | None, chosen: Place, marked: int | None
 ) -> Iterable[Box]:
-    """The changelog files of the commit and the index files of the bucket."""
+    """Draw the changelog files of the commit and the index files of the bucket."""
     changelog = _take(snapshot.changelog_files, chosen) if snapshot.changelog_files else []
     if changelog:
         rows = _sum_rows(changelog)
@@ -215,7 +215,7 @@ def _draw_beside(
 
 
 def _say_key(key: tuple[Any, ...] | None) -> str:
-    """A key as its first values read."""
+    """Say a key as its first values read."""
     if key is None:
         return ""
     said = ", ".join(f'"{value}"' if isinstance(value, str) else str(value) for value in key)

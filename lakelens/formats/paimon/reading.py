@@ -35,7 +35,7 @@ _MOST_SCHEMAS, _MOST_SHOWN = 100, 5
 
 
 def fetch_outline(table: PaimonTable) -> None:
-    """What the card of a table shows."""
+    """Fetch what the card of a table shows."""
     if table.context.store.is_far:
         with suppress(LakeError):  # it is raised where it belongs
             _fetch_states(table)
@@ -132,7 +132,7 @@ def fetch_history(table: PaimonTable) -> None:
 
 
 def peek(store: Store, path: str) -> dict[str, Any]:
-    """A document of JSON that is about to be read; empty where it cannot be: whoever reads it says so."""
+    """Peek a document of JSON that is about to be read; empty where it cannot be: whoever reads it says so."""
     try:
         return parse_json(store.read(path), path)
     except LakeError:
@@ -140,7 +140,7 @@ def peek(store: Store, path: str) -> dict[str, Any]:
 
 
 def list_named(layout: TableLayout, snapshots: Iterable[Mapping[str, Any]], *keys: str) -> list[str]:
-    """The paths of what documents of snapshots name under some keys: manifest lists, index manifests."""
+    """List the paths of what documents of snapshots name under some keys: manifest lists, index manifests."""
     names = (snapshot.get(key) for snapshot in snapshots for key in keys)
     return list(
         dict.fromkeys(layout.shared("manifest", name) for name in names if isinstance(name, str) and name)
@@ -148,7 +148,7 @@ def list_named(layout: TableLayout, snapshots: Iterable[Mapping[str, Any]], *key
 
 
 def _list_sizes(layout: TableLayout, snapshots: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, int]]:
-    """The manifest lists of snapshots that record how large these are, as newer versions do."""
+    """Give the manifest lists of snapshots that record how large these are, as newer versions do."""
     for snapshot in snapshots:
         for key in ("baseManifestList", "deltaManifestList", "changelogManifestList"):
             name, size = snapshot.get(key), snapshot.get(f"{key}Size")
@@ -157,7 +157,7 @@ def _list_sizes(layout: TableLayout, snapshots: Iterable[Mapping[str, Any]]) -> 
 
 
 def _list_uncounted(store: Store, layout: TableLayout, indexes: Iterable[str]) -> list[str]:
-    """The small index files with vectors of which nobody recorded how many rows they have: these are counted."""
+    """List the small index files with vectors of which nobody recorded how many rows they have: these are counted."""
     found = []
     for path in indexes:
         with suppress(LakeError):

@@ -47,7 +47,7 @@ class PaimonReferring(Referring):
     table: PaimonTable
 
     def list_keepers(self) -> Iterator[Keeper]:
-        """The snapshots, tags and kept changelogs of every branch."""
+        """List the snapshots, tags and kept changelogs of every branch."""
         for ref in self.table.refs.branches:
             try:
                 branch = self.table.branch(ref.name)
@@ -61,7 +61,7 @@ class PaimonReferring(Referring):
         return iter(self.table.consumers.items())
 
     def list_named(self, keeper: Keeper) -> Iterator[Reference]:
-        """The index manifest with its index files, and statistics."""
+        """List the index manifest with its index files, and statistics."""
         snapshot = keeper.snapshot
         if snapshot is None or keeper.roles == ("changelog",):
             return
@@ -78,13 +78,13 @@ class PaimonReferring(Referring):
                 yield Reference(index.path, role, index.size_bytes, index.recorded_path, is_needed)
 
     def read_names(self, path: str) -> Iterator[Reference]:
-        """The packs of managed blobs that a data file's rows are in."""
+        """Read the packs of managed blobs that a data file's rows are in."""
         folder = path.rpartition("/")[0]
         for name in decode_blob_references(self.table.context.store.read(path), path):
             yield Reference(f"{folder}/{name}", "managed blobs", None, name)
 
     def list_objects(self, refuse: Callable[[LakeError], None]) -> Iterator[ObjectInfo]:
-        """The objects below the table's directory, and below the external directories that its options name."""
+        """List the objects below the table's directory, and below the external directories that its options name."""
         roots = [self.table.location]
         external = self.table.context.options.get("data-file.external-paths", "")
         for recorded in filter(None, map(str.strip, external.split(","))):
@@ -121,7 +121,7 @@ class PaimonReferring(Referring):
 
 
 def _list_kept(branch: PaimonTable, name: str) -> Iterator[Keeper]:
-    """What one branch keeps. Snapshots that the engine does not see keep files and need none."""
+    """List what one branch keeps. Snapshots that the engine does not see keep files and need none."""
     fetch_history(branch)
     layout, pointer, home = branch.context.layout, branch.context.pointer, f"{name}: " if name else ""
     own = None if not home else _DATA  # a branch may begin with a copy of a tag's snapshot

@@ -30,7 +30,7 @@ _EXACT = Context(prec=100)
 
 
 def read_tags(table: PaimonTable) -> dict[str, PaimonSnapshot]:
-    """The snapshots that tags keep, by the tag's name; unreadable tags are findings."""
+    """Read the snapshots that tags keep, by the tag's name; unreadable tags are findings."""
     context = table.context
     names = table.context.tag_names
     fetch(context.store, documents=[context.layout.document("tag", name) for name in names])
@@ -39,7 +39,7 @@ def read_tags(table: PaimonTable) -> dict[str, PaimonSnapshot]:
 
 
 def read_changelogs(table: PaimonTable) -> tuple[PaimonSnapshot, ...]:
-    """The documents of snapshots that are kept for their changelogs; unreadable ones are findings."""
+    """Read the documents of snapshots that are kept for their changelogs; unreadable ones are findings."""
     context, numbers = table.context, table.context.changelog_numbers
     paths = [context.layout.document("changelog", number) for number in numbers]
     fetch(context.store, documents=paths)
@@ -48,7 +48,7 @@ def read_changelogs(table: PaimonTable) -> tuple[PaimonSnapshot, ...]:
 
 
 def make_tag(name: str, snapshot: PaimonSnapshot) -> Ref:
-    """A tag as a `Ref`; `created_at` is the wall clock of its maker, without a zone."""
+    """Make a tag as a `Ref`; `created_at` is the wall clock of its maker, without a zone."""
     document = snapshot.document
     return Ref(
         name,
@@ -63,7 +63,7 @@ def make_tag(name: str, snapshot: PaimonSnapshot) -> Ref:
 
 
 def make_branch(table: PaimonTable, name: str) -> Ref:
-    """A branch as a `Ref` to its latest snapshot; None where it has none."""
+    """Make a branch as a `Ref` to its latest snapshot; None where it has none."""
     context = table.context
     layout = TableLayout(context.layout.root, name)
     if name == table.branch_name:
@@ -101,7 +101,7 @@ def enter_branch(context: TableContext, branch: str) -> TableContext:
 
 
 def _may_be_there(context: TableContext, folder: str) -> bool:
-    """Whether there is a folder; one that may not be looked at may be there, and its hints are asked for."""
+    """Check whether there is a folder; one that may not be looked at may be there, and its hints are asked for."""
     try:
         return find_info(context.store, folder) is not None
     except AccessDenied:
@@ -111,7 +111,7 @@ def _may_be_there(context: TableContext, folder: str) -> bool:
 
 
 def read_consumers(table: PaimonTable) -> Mapping[str, int]:
-    """The next snapshot of each consumer; unreadable ones are findings."""
+    """Read the next snapshot of each consumer; unreadable ones are findings."""
     context = table.context
     consumers: dict[str, int] = {}
     names = list_keys(context.list_folder(context.layout.folder("consumer")), "consumer")
@@ -148,7 +148,7 @@ def parse_local_time(value: Any) -> datetime | None:
 
 
 def parse_duration(value: Any) -> int | None:
-    """A Java Duration as JSON (decimal seconds) in milliseconds; None for anything else.
+    """Parse a Java Duration as JSON (decimal seconds) in milliseconds; None for anything else.
 
     >>> parse_duration(172800.0), parse_duration("1.5"), parse_duration(None)
     (172800000, 1500, None)

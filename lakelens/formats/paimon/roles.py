@@ -55,7 +55,7 @@ class References:
 
 
 def list_stored_files(table: PaimonTable) -> Iterator[StoredFile]:
-    """Every object below the table with its role, in path order."""
+    """List every object below the table with its role, in path order."""
     references = collect_references(table)
     root, prefix = table.location, table.options.get("changelog-file.prefix", "changelog-")
     for found in walk(table.context.store, root):
@@ -107,7 +107,7 @@ def _follow(references: References, snapshot: PaimonSnapshot, user: str) -> None
 
 
 def name_index(kind: str) -> str:
-    """The role of an index file by its type.
+    """Name the role of an index file by its type.
 
     >>> name_index("HASH"), name_index("DELETION_VECTORS"), name_index("btree")
     ('hash index', 'deletion vectors', 'btree index')

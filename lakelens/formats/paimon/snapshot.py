@@ -150,7 +150,7 @@ class PaimonSnapshot(TableObject, Snapshot):
         return self._list_files("changelog", "added")
 
     def _list_files(self, role: str, kept: str) -> FileSet:
-        """The files of the entries of one list that are ADDs ("added"), or those that are DELETEs ("removed")."""
+        """List the files of the entries of one list that are ADDs ("added"), or those that are DELETEs ("removed")."""
         return FileSet(
             lambda: [e.file for e in self._list_entries(role) if e.is_live == (kept == "added")],
             self.context.describe_columns,
@@ -168,7 +168,7 @@ class PaimonSnapshot(TableObject, Snapshot):
         return self._attempt(self.read_index_files, path, ())
 
     def read_index_files(self) -> Sequence[PaimonIndexFile]:
-        """Every index file of this snapshot. Raises `LakeError` when the index manifest cannot be read."""
+        """Read every index file of this snapshot. Raises `LakeError` when the index manifest cannot be read."""
         name, reader = self.index_manifest, self._table._vector_reader
         return () if name is None else read_index_files(self.context, name, reader.read_vector)
 
@@ -199,7 +199,7 @@ class PaimonSnapshot(TableObject, Snapshot):
         return self.count_live_rows(read=False)
 
     def find_deletes(self, file: PaimonDataFile) -> tuple[DeleteMatch, ...]:
-        """The deletion vectors of this snapshot for a data file, by its name."""
+        """Find the deletion vectors of this snapshot for a data file, by its name."""
         return self._deletes.get(file.file_name, ())
 
     @cached_property
@@ -225,7 +225,7 @@ class PaimonSnapshot(TableObject, Snapshot):
         return () if None in found else tuple(step for step in found if step is not None)
 
     def is_in_branch(self, other: PaimonSnapshot) -> bool:
-        """Whether the branch of this snapshot has the other one, not another commit of its number."""
+        """Check whether the branch of this snapshot has the other one, not another commit of its number."""
         return (known := self._table.find_by_id(other.id)) is not None and known.is_same(other)
 
     def see(self, found: PaimonDataFile) -> PaimonDataFile:

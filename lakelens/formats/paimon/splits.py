@@ -39,7 +39,7 @@ _UNITS |= {"g": 30, "gb": 30, "gibibytes": 30, "t": 40, "tb": 40, "tebibytes": 4
 
 
 def parse_size(text: str) -> int:
-    """A size as Paimon's options write it. Raises `ValueError`.
+    """Parse a size as Paimon's options write it. Raises `ValueError`.
 
     >>> parse_size("4 mb"), parse_size("1024")
     (4194304, 1024)
@@ -93,7 +93,7 @@ class PaimonSplits(SplitRules):
     def _pack_again(
         self, tasks: Sequence[Sequence[SplitUnit]], parallelism: int | None
     ) -> Iterator[Sequence[SplitUnit]]:
-        """The files of tasks that need no merging, packed by Spark's own sizes."""
+        """Pack the files of tasks that need no merging, packed by Spark's own sizes."""
         cost, size = self.figure("open cost"), self.figure("task size")
         splits = [split for task in tasks for unit in task for split in unit.splits]
         if parallelism is not None:
@@ -105,11 +105,11 @@ class PaimonSplits(SplitRules):
         return pack_ordered(units, size)
 
     def _weigh_vector(self, file: DataFile) -> int:
-        """The bytes of the deletion vector of a file, which are read with it."""
+        """Weigh the bytes of the deletion vector of a file, which are read with it."""
         return sum(match.length or 0 for match in file.deletes) if self._has_vectors else 0
 
     def _cut_bucket(self, files: list[PaimonDataFile]) -> tuple[list[SplitUnit], bool]:
-        """What of a bucket stays together, and whether nothing of it is merged when it is read."""
+        """Cut what of a bucket stays together, and whether nothing of it is merged when it is read."""
         cost = self.figure("open cost")
         if not self._has_keys:
             files = sorted(files, key=lambda file: file.min_sequence_number or 0)
@@ -125,7 +125,7 @@ class PaimonSplits(SplitRules):
 
 
 def _is_single(task: Sequence[SplitUnit]) -> bool:
-    """Whether a task reads one file, none of whose rows are deletes."""
+    """Check whether a task reads one file, none of whose rows are deletes."""
     files = [split.file for unit in task for split in unit.splits]
     return len(files) == 1 and not getattr(files[0], "delete_row_count", None)
 

@@ -116,7 +116,7 @@ class PaimonTable(TableObject, Table):
         return Traits("Paimon", *words, numbers_branches=True, has_levels=True)
 
     def _find_version(self) -> int | None:
-        """The version of the current snapshot's document, of the schema's before the first commit."""
+        """Find the version of the current snapshot's document, of the schema's before the first commit."""
         current = self.current
         return current.version if current is not None else self.context.schema.version
 

@@ -58,7 +58,7 @@ def open_row_groups(
     make_find: Callable[[Sequence[FileLeaf]], FindColumn],
     report: Callable[[LakeError], None],
 ) -> RowGroups | None:
-    """The row groups of a file by its footer; None for a file that has none.
+    """Open the row groups of a file by its footer; None for a file that has none.
 
     `make_find` is called with the leaves of the file, and gives what finds a column of the table among them; `report`
     hears of damage behind the footer. Raises `LakeError` for a footer that is damaged.
@@ -103,7 +103,7 @@ _STORED = {
 
 
 def _find_orc_type(leaf: OrcType) -> StoredType | None:
-    """What a leaf of an ORC file stores; None for types without statistics that bound values.
+    """Find what a leaf of an ORC file stores; None for types without statistics that bound values.
 
     >>> _find_orc_type(OrcType(("id",), 1, "LONG")).bits
     64
@@ -114,7 +114,7 @@ def _find_orc_type(leaf: OrcType) -> StoredType | None:
 
 
 def open_tail(store: Store, path: str) -> OrcTail:
-    """The tail of a stored ORC file. Raises `Missing`."""
+    """Open the tail of a stored ORC file. Raises `Missing`."""
     octets = StoredOctets(store, path, store.info(path).size)
     return OrcTail(octets, 0, len(octets))
 
@@ -186,7 +186,7 @@ class OrcStripes(RowGroups):
             yield "bloom", mask
 
     def _misses_all(self, number: int, leaf: OrcType, hashes: Sequence[int]) -> bool:
-        """Whether every bloom filter of a stripe holds none of the literals; damage proves nothing and is reported."""
+        """Check whether every bloom filter of a stripe holds none of the literals; damage proves nothing and is reported."""
         try:
             with in_file(self.path):
                 filters = read_bloom_filters(self._tail, number, leaf)
@@ -197,7 +197,7 @@ class OrcStripes(RowGroups):
 
 
 def _hash_literals(term: Term, stored: StoredType, column: TableColumn, kind: str) -> list[int] | None:
-    """The hashes of the literals as a file would store them; None where that is not known of one."""
+    """Give the hashes of the literals as a file would store them; None where that is not known of one."""
     hashes = []
     is_date = stored.family == "date"
     for literal in term.values:
@@ -229,7 +229,7 @@ def open_stripes(
     make_find: Callable[[Sequence[OrcType]], FindColumn],
     report: Callable[[LakeError], None],
 ) -> OrcStripes:
-    """The stripes of a stored ORC file. Raises `LakeError` for a tail that is damaged."""
+    """Open the stripes of a stored ORC file. Raises `LakeError` for a tail that is damaged."""
     with in_file(path):
         tail = open_tail(store, path)
         leaves = list_leaves(tail)
@@ -256,7 +256,7 @@ _TIME = re.compile(r"Time(?:stamp)?\(isAdjustedToUTC=(true|false), timeUnit=(\w+
 
 
 def _find_parquet_type(leaf: SchemaLeaf) -> StoredType | None:
-    """What a leaf of a Parquet file stores; None for types whose values or order are not known here.
+    """Find what a leaf of a Parquet file stores; None for types whose values or order are not known here.
 
     >>> found = _find_parquet_type(SchemaLeaf("id", "INT32", None, 1, 0, 0))
     >>> found.family, found.bits
@@ -285,7 +285,7 @@ def _find_parquet_type(leaf: SchemaLeaf) -> StoredType | None:
 
 
 def encode_plain(value: Any, leaf: SchemaLeaf, stored: StoredType) -> bytes | None:
-    """A stored value as PLAIN bytes, a byte array without its length; None where several encodings are possible.
+    """Encode a stored value as PLAIN bytes, a byte array without its length; None where several encodings are possible.
 
     >>> encode_plain(-2, SchemaLeaf("id", "INT32", None, 1, 0, 0), StoredType("integer", 32))
     b'\\xfe\\xff\\xff\\xff'
@@ -367,15 +367,15 @@ class ParquetRowGroups(RowGroups):
         return [tuple(leaf.path.split(".")) for leaf in self._footer.leaves]
 
     def open(self) -> StoredOctets:
-        """The bytes of the file, read where they are looked at; the blocks of them are kept as long as these are."""
+        """Open the bytes of the file, read where they are looked at; the blocks of them are kept as long as these are."""
         return StoredOctets(self._store, self.path, self._store.info(self.path).size)
 
     def read(self, start: int, length: int) -> bytes:
-        """Some bytes of the file."""
+        """Read some bytes of the file."""
         return self._store.read_range(self.path, start, length)
 
     def attempt(self, ask: Callable[[], bool]) -> bool:
-        """What a question answers; damage proves nothing and is reported."""
+        """Say what a question answers; damage proves nothing and is reported."""
         try:
             with in_file(self.path):
                 return ask()
@@ -400,11 +400,11 @@ class _Probes:
         return self.groups.open()
 
     def ask_dictionary(self, number: int) -> bool:
-        """Whether no value of a row group's dictionary fits, where the dictionary is all that its pages use."""
+        """Check whether no value of a row group's dictionary fits, where the dictionary is all that its pages use."""
         return self.groups.attempt(lambda: self._ask_dictionary(number))
 
     def ask_bloom(self, number: int) -> bool:
-        """Whether a row group's bloom filter holds none of the literals."""
+        """Check whether a row group's bloom filter holds none of the literals."""
         return self.groups.attempt(lambda: self._ask_bloom(number))
 
     def _ask_dictionary(self, number: int) -> bool:
@@ -420,7 +420,7 @@ class _Probes:
         return bool(verdict.none.all())
 
     def _describe_value(self, plain: bytes) -> PartStatistics:
-        """One value of a dictionary, as a part of the file that holds nothing else."""
+        """Describe one value of a dictionary, as a part of the file that holds nothing else."""
         value = decode_statistic(plain, self.leaf.physical_type, self.leaf.logical_type)
         if value is not None and value != value:
             return PartStatistics(None, None, 0, 1, 1)

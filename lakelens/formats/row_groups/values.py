@@ -59,7 +59,7 @@ class StoredType:
 
 
 def is_readable(stored: StoredType, kind: DataType) -> bool:
-    """Whether stored values are values of a column's type, the same ones to every reader.
+    """Check whether stored values are values of a column's type, the same ones to every reader.
 
     >>> is_readable(StoredType("integer", bits=32), DataType("long", "int64"))
     True
@@ -145,7 +145,7 @@ def restore(value: Any, stored: StoredType, kind: DataType) -> tuple[Any, ...] |
 
 
 def _is_ancient(value: Any) -> bool:
-    """Whether a date or timestamp is from before the Gregorian calendar, or beyond what Python's dates hold."""
+    """Check whether a date or timestamp is from before the Gregorian calendar, or beyond what Python's dates hold."""
     return value.year < 1583 if isinstance(value, date) else not isinstance(value, time)
 
 
@@ -183,7 +183,7 @@ def _restore_count(value: Any, stored: StoredType, kind: DataType) -> tuple[int,
 
 
 def _count_digits(kind: DataType) -> int:
-    """The digits after the second that a column's values keep in Arrow."""
+    """Count the digits after the second that a column's values keep in Arrow."""
     return _UNIT_DIGITS[str(arrow_type(kind).unit)]
 
 
@@ -220,7 +220,7 @@ def walk_structs(fields: Sequence[Field], prefix: str = "") -> Iterator[tuple[st
 
 
 def make_ranges(kind: DataType, parts: Sequence[PartStatistics]) -> Ranges:
-    """What is proved of some parts of a file, as Arrow arrays; bounds are values of the type already."""
+    """Say what is proved of some parts of a file, as Arrow arrays; bounds are values of the type already."""
     import pyarrow as pa
 
     target, count = arrow_type(kind), pa.int64()
@@ -245,7 +245,7 @@ def promote_part(part: PartStatistics, stored: StoredType | None, kind: DataType
 
 
 def repeat_default(column: TableColumn, record_counts: Sequence[int]) -> Ranges:
-    """What is known of a column that a file does not have: every row is null, or has the default."""
+    """Repeat what is known of a column that a file does not have: every row is null, or has the default."""
     import pyarrow as pa
 
     value, rows = column.default, list(record_counts)

@@ -154,7 +154,7 @@ _CLASSES = {
 
 
 def recognise(error: BaseException) -> Failed:
-    """The kind of a failure, and what its client says about it.
+    """Recognise the kind of a failure, and what its client says about it.
 
     >>> recognise(ConnectionRefusedError(111, "refused")).kind, recognise(KeyError("x")).said
     ('refused', "KeyError: 'x'")
@@ -177,7 +177,7 @@ def recognise(error: BaseException) -> Failed:
 
 
 def _follow(error: BaseException) -> Iterator[BaseException]:
-    """An error and what it comes from."""
+    """Follow an error and what it comes from."""
     seen: list[BaseException] = []
     pending: list[Any] = [error]
     while pending and len(seen) < 8:
@@ -196,7 +196,7 @@ def _find_class(error: BaseException) -> str | None:
 
 
 def _recognise_answer(error: BaseException) -> Failed | None:
-    """What a server answered, where an error of a client has it: with a document of S3, or only with a status."""
+    """Recognise what a server answered, where an error of a client has it: with a document of S3, or only with a status."""
     answer = getattr(error, "response", None)
     if isinstance(answer, dict) and isinstance(answer.get("Error"), dict):
         return recognise_s3(answer)
@@ -212,7 +212,7 @@ def _recognise_answer(error: BaseException) -> Failed | None:
 
 
 def recognise_s3(answer: Mapping[str, Any]) -> Failed:
-    """The failure that an answer of S3 describes.
+    """Recognise the failure that an answer of S3 describes.
 
     >>> recognise_s3({"Error": {"Code": "SlowDown", "Message": "Please reduce your request rate."}}).kind
     'throttled'
@@ -236,7 +236,7 @@ def recognise_s3(answer: Mapping[str, Any]) -> Failed:
 
 
 def recognise_status(status: int, said: str = "", wait: object = None) -> Failed:
-    """The failure that a status of HTTP stands for.
+    """Recognise the failure that a status of HTTP stands for.
 
     >>> recognise_status(429, wait="2").wait, recognise_status(404).kind, recognise_status(418, "teapot").kind
     (2.0, 'missing', 'other')
@@ -256,7 +256,7 @@ def _parse_wait(held: object) -> float | None:
 def make_error(
     failed: Failed, path: str, *, scheme: str, verb: str, endpoint: str, said: str, tries: int
 ) -> LakeError:
-    """The error that the reader gets. `said` is what the client says, without secrets.
+    """Make the error that the reader gets. `said` is what the client says, without secrets.
 
     >>> failed = Failed("refused")
     >>> print(make_error(failed, "s3://b/t", scheme="s3", verb="list", endpoint="http://h:9", said="", tries=1))

@@ -45,7 +45,7 @@ class S3Requests:
         return str(getattr(getattr(client, "meta", None), "endpoint_url", None) or given or "")
 
     def find_secrets(self) -> tuple[str, ...]:
-        """The credentials in use, wherever the client found them."""
+        """Find the credentials in use, wherever the client found them."""
         found = getattr(getattr(self._fs, "session", None), "_credentials", None)
         names = ("_access_key", "_secret_key", "_token", "access_key", "secret_key", "token")
         values = [vars(found).get(name) for name in names] if hasattr(found, "__dict__") else []
@@ -71,7 +71,7 @@ class S3Requests:
         return run(self._prepare(), self._read_range, *self._split(path), start, length, most)
 
     def _prepare(self) -> Any:
-        """The file system, whose client is made once, not by each of many threads."""
+        """Prepare the file system, whose client is made once, not by each of many threads."""
         with self._lock:
             if getattr(self._fs, "_s3", None) is None:
                 run(self._fs, self._fs.set_session)
@@ -152,7 +152,7 @@ class S3Requests:
         return found[:limit]
 
     async def _list_pages(self, **asked: Any) -> AsyncIterator[Mapping[str, Any]]:
-        """The pages of a listing, as long as it comes to an end. Raises `Failed`."""
+        """Give the pages of a listing, as long as it comes to an end. Raises `Failed`."""
         limit, more = ListingLimit(), dict[str, str]()
         while True:
             page = await self._ask("list_objects_v2", **asked, **more)

@@ -135,7 +135,7 @@ _MARKS = frozenset(("uri", "warehouse", "type"))
 
 
 def prepare_options(url: str, storage_options: Mapping[str, Any] | None) -> tuple[str, dict[str, Any], str]:
-    """An address and options as fsspec takes them, and the scheme that says which file system reads it.
+    """Prepare an address and options as fsspec takes them, and the scheme that says which file system reads it.
 
     >>> prepare_options("hdfs://h/t", {"hdfs.user": "me", "s3.region": "eu-west-1", "uri": "http://catalog"})
     ('hdfs://h/t', {'user': 'me'}, 'hdfs')
@@ -188,7 +188,7 @@ def _is_property(name: str) -> bool:
 
 
 def _strip(name: str, scheme: str, url: str) -> str:
-    """A property without what Spark and Hadoop put before it: `spark.hadoop.`, and the bucket that it is for."""
+    """Strip a property without what Spark and Hadoop put before it: `spark.hadoop.`, and the bucket that it is for."""
     name = name.removeprefix("spark.hadoop.")
     if scheme == "s3" and name.startswith("fs.s3a.bucket."):
         bucket = url.partition("://")[2].partition("/")[0].rpartition("@")[2]
@@ -220,7 +220,7 @@ def _complete_s3(held: dict[str, Any], properties: Mapping[str, Any]) -> None:
 
 
 def _complete_abfs(held: dict[str, Any], properties: Mapping[str, Any], url: str) -> None:
-    """The account is part of the address, or of the name under which a catalog gives the token for it."""
+    """Complete the account is part of the address, or of the name under which a catalog gives the token for it."""
     for name, value in properties.items():
         if name.startswith("adls.sas-token."):
             held.setdefault("account_name", name.removeprefix("adls.sas-token.").split(".")[0])
@@ -244,7 +244,7 @@ def _refuse_signing(properties: Mapping[str, Any], plain: Mapping[str, Any]) -> 
 
 
 def _split_key(address: str) -> tuple[str, dict[str, str]]:
-    """An address without the credentials that it may begin with, as Hadoop's once did."""
+    """Split an address without the credentials that it may begin with, as Hadoop's once did."""
     head, mark, rest = address.partition("://")
     host, slash, path = rest.partition("/")
     user, at, bucket = host.rpartition("@")

@@ -71,7 +71,7 @@ class HttpRequests:
         return run(self._fs, self._read_range, path, start, length, most)
 
     def _quote(self, path: str) -> str:
-        """The address of a path: what is below the base is quoted.
+        """Quote the address of a path: what is below the base is quoted.
 
         >>> import types
         >>> requests = HttpRequests(types.SimpleNamespace(), "http://h/my%20lake", "?v=1")
@@ -85,7 +85,7 @@ class HttpRequests:
         return bare + self._query
 
     async def _open(self, verb: str, path: str, **headers: str) -> Any:
-        """An answer whose status is a success, or that nothing is there to be read in a range."""
+        """Open an answer whose status is a success, or that nothing is there to be read in a range."""
         answer = await self._follow(verb, path, headers)
         if answer.status < 300 or (answer.status == 416 and "Range" in headers):
             return answer
@@ -122,7 +122,7 @@ class HttpRequests:
         raise Failed("elsewhere", f"itself, after {_MOST_REDIRECTS} redirects")
 
     def _is_upgrade(self, address: Any, target: Any) -> bool:
-        """Whether a redirect only asks for TLS, of a request that nothing was given for."""
+        """Check whether a redirect only asks for TLS, of a request that nothing was given for."""
         schemes = (address.scheme, target.scheme) == ("http", "https")
         is_same = address.host == target.host and address.is_default_port() and target.is_default_port()
         return schemes and is_same and not (self._fs.kwargs or self._query or address.user)
@@ -142,7 +142,7 @@ class HttpRequests:
         return {"name": path, "size": parse_size(size), "type": "file", "LastModified": modified}
 
     async def _measure(self, path: str) -> int:
-        """The size of an object, of a server that does not say it without the object."""
+        """Measure the size of an object, of a server that does not say it without the object."""
         async with await self._open("GET", path, Range="bytes=0-0") as answer:
             place = parse_content_range(answer.headers.get("Content-Range"))
             if place is not None and place[2] is not None:
@@ -170,7 +170,7 @@ class HttpRequests:
         return await asyncio.wait_for(self._describe(folder, names), limit)
 
     async def _describe(self, folder: str, names: Iterable[str]) -> Listing:
-        """What a page lists; it has no sizes, so that each file is asked for its own."""
+        """Describe what a page lists; it has no sizes, so that each file is asked for its own."""
         free = asyncio.Semaphore(options.max_connections)
 
         async def describe(name: str) -> Facts:
@@ -220,7 +220,7 @@ def _find_version(answer: Any, size: object) -> str:
 
 
 def _name_child(here: str, link: str) -> str:
-    """The name that a link leads to, where that is directly below a page; of a directory with a slash.
+    """Give the name that a link leads to, where that is directly below a page; of a directory with a slash.
 
     >>> _name_child("http://h/t/", "k=a%252Fb/"), _name_child("http://h/t/", "/t/a"), _name_child("http://h/t/", "?C=N")
     ('k=a%2Fb/', 'a', '')

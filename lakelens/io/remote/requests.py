@@ -95,7 +95,7 @@ class PlainRequests:
 
 
 def run(filesystem: Any, ask: Callable[..., Awaitable[T]], *arguments: Any) -> T:
-    """What a coroutine gives that runs in the loop of a file system; an interrupt of this thread is not held up."""
+    """Say what a coroutine gives that runs in the loop of a file system; an interrupt of this thread is not held up."""
     from fsspec.asyn import sync
 
     result: T = sync(filesystem.loop, ask, *arguments)
@@ -142,7 +142,7 @@ async def receive(
 
 
 async def measure_body(read: Callable[[int], Awaitable[bytes]], most: int) -> int:
-    """How many bytes a body has, none of which is kept. Raises `Failed` where it does not end within `most`."""
+    """Measure how many bytes a body has, none of which is kept. Raises `Failed` where it does not end within `most`."""
     size = 0
     async for part in _take_parts(read, most + 1, None):
         size += len(part)
@@ -192,7 +192,7 @@ class ListingLimit:
 
 
 def format_range(start: int, length: int) -> str:
-    """A range as HTTP has it; a negative start counts from the end.
+    """Format a range as HTTP has it; a negative start counts from the end.
 
     >>> format_range(4, 10), format_range(-16, 16)
     ('bytes=4-13', 'bytes=-16')
@@ -215,7 +215,7 @@ def parse_content_range(text: str | None) -> tuple[int, int, int | None] | None:
 
 
 def cut_range(data: bytes, place: tuple[int, int, int | None] | None, start: int, length: int) -> bytes:
-    """The bytes that were asked for, of what came: the whole object where a server knows no ranges.
+    """Cut the bytes that were asked for, of what came: the whole object where a server knows no ranges.
 
     Raises `Failed` where fewer came than the answer promises, or others than were asked for.
 
@@ -247,7 +247,7 @@ def check_size(size: int, most: int) -> None:
 
 
 def parse_size(given: object) -> int:
-    """The bytes of an object as a storage says them. Raises `Failed` for what no storage holds.
+    """Parse the bytes of an object as a storage says them. Raises `Failed` for what no storage holds.
 
     >>> parse_size("12")
     12
@@ -266,5 +266,5 @@ def check_page(data: bytes, kind: str | None, path: str) -> None:
 
 
 def is_page(path: str) -> bool:
-    """Whether a path has the name of a page, with or without parameters."""
+    """Check whether a path has the name of a page, with or without parameters."""
     return path.partition("?")[0].lower().endswith((".html", ".htm"))

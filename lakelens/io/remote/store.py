@@ -93,7 +93,7 @@ class FsspecStore:
         return hasattr(self._requests, "list_below")
 
     def list_below(self, path: str, limit: int) -> Listed:
-        """The first `limit` objects below a directory, in the order of their keys, 1,000 at once.
+        """List the first `limit` objects below a directory, in the order of their keys, 1,000 at once.
 
         For `lists_prefixes` only; see `lakelens.io.ahead.fetch_below`.
         """
@@ -121,7 +121,7 @@ class FsspecStore:
                 self._promised.popitem(last=False)
 
     def _find_most(self, path: str) -> int:
-        """How many bytes of an object are read: what was promised, which a damaged one may exceed a little."""
+        """Find how many bytes of an object are read: what was promised, which a damaged one may exceed a little."""
         with self._lock:
             return min(max(self._promised.get(path, 0), options.budgets.max_document), MOST_BYTES)
 
@@ -147,7 +147,7 @@ class FsspecStore:
             raise Failed("replaced", f"was {before}, is {version}")
 
     def _describe(self, listed: Sequence[Mapping[str, Any]]) -> Listed:
-        """What a storage says of objects. Raises `Failed`."""
+        """Describe what a storage says of objects. Raises `Failed`."""
         found = [self._describe_object(facts) for facts in listed]
         self.expect((info.path, info.size) for info in found)
         return found
@@ -201,12 +201,12 @@ class FsspecStore:
 def _restore(
     filesystem: Any, scheme: str, prefix: str, secrets: Collection[str], user: str, query: str, base: str
 ) -> FsspecStore:
-    """A store that was pickled: it makes its own requests."""
+    """Restore a store that was pickled: it makes its own requests."""
     return FsspecStore(filesystem, scheme, prefix=prefix, secrets=secrets, user=user, query=query, base=base)
 
 
 def _choose_requests(filesystem: Any, scheme: str, base: str, query: str) -> Requests:
-    """How a file system is asked: of its own kind, where that saves requests."""
+    """Choose how a file system is asked: of its own kind, where that saves requests."""
     names = {cls.__name__ for cls in type(filesystem).__mro__}
     if "S3FileSystem" in names:
         return S3Requests(filesystem)
@@ -235,7 +235,7 @@ class Patience:
 
 
 def open_filesystem(url: str, storage_options: Mapping[str, Any] | None) -> tuple[FsspecStore, str]:
-    """The store behind a URL and the URL's path in it.
+    """Open the store behind a URL and the URL's path in it.
 
     Raises `Unsupported` when no installed fsspec implementation knows the scheme, `LakeError` when it refuses the options.
     """
@@ -277,7 +277,7 @@ def _split_user(url: str) -> tuple[str, ...]:
 
 
 def _find_prefix(url: str, path: str, scheme: str) -> str:
-    """What a URL has before the path that fsspec makes of it; nothing where that is a URL, or a file of a cache.
+    """Find what a URL has before the path that fsspec makes of it; nothing where that is a URL, or a file of a cache.
 
     >>> _find_prefix("s3://b/t/", "b/t", "s3"), _find_prefix("hdfs://host/t", "/t", "hdfs")
     ('s3://', 'hdfs://host')
@@ -294,7 +294,7 @@ def _find_prefix(url: str, path: str, scheme: str) -> str:
 
 
 def _split_secrets(path: str) -> tuple[str, str, str]:
-    """A path that is an address: without its user and its parameters, which follow.
+    """Split a path that is an address: without its user and its parameters, which follow.
 
     >>> _split_secrets("https://me:hunter2@host/t?sig=ab"), _split_secrets("bucket/a?b")
     (('https://host/t', 'me:hunter2@', '?sig=ab'), ('bucket/a?b', '', ''))

@@ -97,7 +97,7 @@ class OrderCheck(RowCheck):
 
 
 def find_disorder(rows: pa.Table, columns: Sequence[tuple[str, bool, bool]]) -> int | None:
-    """The number of the first row that belongs before the one in front of it; None where all are in order.
+    """Find the number of the first row that belongs before the one in front of it; None where all are in order.
 
     >>> import pyarrow as pa
     >>> find_disorder(pa.table({"a": [1, 1, 2], "b": ["x", "w", "a"]}), [("a", False, True), ("b", False, True)])
@@ -195,7 +195,7 @@ def _compare_summaries(line: LedgerLine, manifest: Any, values: pa.StructArray, 
 def compare_end(
     line: LedgerLine, path: str, where: str, recorded: Any, found: Any, sign: int, snapshots: Affected
 ) -> None:
-    """One end of a range; `sign` says on which side of it no value may be."""
+    """Compare one end of a range; `sign` says on which side of it no value may be."""
     if found is None:
         return
     if recorded is None:
@@ -216,7 +216,7 @@ def compare_end(
 
 
 def measure_values(column: Any) -> tuple[int, bool, Any, Any]:
-    """How many values are null, whether some are NaN, and the least and the greatest of the others.
+    """Measure how many values are null, whether some are NaN, and the least and the greatest of the others.
 
     >>> import pyarrow as pa
     >>> measure_values(pa.array([2.0, None, float("nan"), 1.0]))
@@ -244,7 +244,7 @@ def measure_values(column: Any) -> tuple[int, bool, Any, Any]:
 
 
 def _read(value: Any) -> Any:
-    """A value as Python has it; None for one that it cannot hold."""
+    """Read a value as Python has it; None for one that it cannot hold."""
     try:
         return value.as_py()
     except (ValueError, OverflowError):

@@ -38,7 +38,7 @@ def keep_evidence() -> Iterator[None]:
 
 
 def read_once(table: Table, name: str, read: Callable[[], Any]) -> Any:
-    """What some rules look at, read by the first of them.
+    """Say what some rules look at, read by the first of them.
 
     >>> with keep_evidence():
     ...     [read_once(None, "sizes", lambda: number) for number in (1, 2)]
@@ -75,7 +75,7 @@ class Writer(Named):
 
 
 def parse_version(text: str) -> tuple[int, ...]:
-    """The numbers of a version, up to the first that is none.
+    """Parse the numbers of a version, up to the first that is none.
 
     >>> parse_version("1.4.0"), parse_version("0.9-SNAPSHOT"), parse_version("unknown")
     ((1, 4, 0), (0, 9), ())
@@ -99,7 +99,7 @@ class Product:
     before: str = ""
 
     def matches(self, writer: Writer) -> bool:
-        """Whether a writer is this product in one of these versions; one that says no version may be."""
+        """Check whether a writer is this product in one of these versions; one that says no version may be."""
         if writer.product != self.name:
             return False
         version = writer.numbers
@@ -148,13 +148,13 @@ class Rule:
         return ", ".join(map(str, self.products)) or "any"
 
     def concerns(self, writers: Iterable[Writer]) -> bool:
-        """Whether one of some writers may have the defect."""
+        """Check whether one of some writers may have the defect."""
         return not self.products or any(
             product.matches(writer) for writer in writers for product in self.products
         )
 
     def report(self, path: str, message: str, snapshots: Iterable[int] = ()) -> Finding:
-        """A finding of this rule."""
+        """Report a finding of this rule."""
         return Finding(self.severity, self.code, path, message, tuple(dict.fromkeys(snapshots)))
 
     def try_on(self, table: Table) -> tuple[list[Finding], LakeError | None]:

@@ -190,7 +190,7 @@ class Ledger:
 
 
 def format_figure(figure: Any) -> str:
-    """A figure in a message.
+    """Format a figure in a message.
 
     >>> format_figure(12345), format_figure("a"), format_figure(None)
     ('12,345', "'a'", 'nothing')
@@ -204,7 +204,7 @@ def format_figure(figure: Any) -> str:
 
 
 def name_some(items: Sequence[Any], most: int = 5) -> str:
-    """The first of some things in a line, and how many more there are.
+    """Name the first of some things in a line, and how many more there are.
 
     >>> name_some([1, 2, 3], most=2)
     '1, 2 and 1 more'

@@ -108,7 +108,7 @@ class Referring(Part):
     naming_suffix: str | None = None
 
     def read_names(self, path: str) -> Iterator[Reference]:
-        """The further files that a file of the `naming_suffix` names. Raises `LakeError`."""
+        """Read the further files that a file of the `naming_suffix` names. Raises `LakeError`."""
         return iter(())
 
     def list_keepers(self) -> Iterator[Keeper]:
@@ -133,7 +133,7 @@ class Referring(Part):
         return iter(())
 
     def list_documents(self) -> Iterator[Reference]:
-        """The files that no state refers to, but the table's own documents do."""
+        """List the files that no state refers to, but the table's own documents do."""
         return iter(())
 
     def list_consumers(self) -> Iterator[tuple[str, int]]:
@@ -145,7 +145,7 @@ class Referring(Part):
         return iter(())
 
     def list_objects(self, refuse: Callable[[LakeError], None]) -> Iterator[Listed]:
-        """Every object below the table's directory. What cannot be listed is given to `refuse`."""
+        """List every object below the table's directory. What cannot be listed is given to `refuse`."""
         try:
             for file in self.table.list_files():
                 yield ListedObject(file.path, file.size_bytes, file.modified)
@@ -153,11 +153,11 @@ class Referring(Part):
             refuse(error)
 
     def find_purpose(self, relative_path: str) -> Purpose:
-        """What an object is for that nothing refers to."""
+        """Find what an object is for that nothing refers to."""
         return Purpose("unknown", "foreign")
 
     def find_sizes(self, recorded: Sequence[tuple[str, str | None]]) -> Iterator[int | None]:
-        """The sizes of files that the listing does not have: each a path and, where it was recorded, that location.
+        """Find the sizes of files that the listing does not have: each a path and, where it was recorded, that location.
 
         None for a file that is nowhere, -1 for one outside of the table that was not looked for.
         """

@@ -112,7 +112,7 @@ class Survey:
         return [BitMap(places) for places in self._holders]
 
     def list_snapshots(self, manifests: Iterable[int]) -> tuple[int, ...]:
-        """The ids of the snapshots that name any of some manifests."""
+        """List the ids of the snapshots that name any of some manifests."""
         from pyroaring import BitMap
 
         held = BitMap.union(BitMap(), *(self.holders[number] for number in manifests))
@@ -254,7 +254,7 @@ class Survey:
         return pc.equal(self.entries["status"], "DELETE").to_numpy()
 
     def list_users(self, path: str) -> tuple[int, ...]:
-        """The ids of the snapshots that need the file of a path."""
+        """List the ids of the snapshots that need the file of a path."""
         import pyarrow.compute as pc
 
         net: dict[int, int] = {}
@@ -281,18 +281,18 @@ class Survey:
         return frozenset(number for place, number in places if place in errors)
 
     def count_unread(self) -> int:
-        """The entries of damaged manifests that were not read, as far as their lists count them."""
+        """Count the entries of damaged manifests that were not read, as far as their lists count them."""
         return sum(
             max((self.manifests[number].count_entries() or 0) - self.seen[number], 0)
             for number in self.damaged
         )
 
     def is_whole(self, state: State) -> bool:
-        """Whether every manifest of a state was read."""
+        """Check whether every manifest of a state was read."""
         return not state.unread and self.damaged.isdisjoint(number for number, *_ in state.manifests)
 
     def describe_entry(self, row: int) -> str:
-        """An entry's place in its manifest, for a finding: `entry 4`."""
+        """Describe an entry's place in its manifest, for a finding: `entry 4`."""
         return f"entry {self.entries['entry'][row].as_py()}"
 
     def manifest_of(self, row: int) -> Manifest:
@@ -315,7 +315,7 @@ _NEUTRAL = ("sequence_number", "spec_id", "schema_id", "bucket", "level", "recor
 
 
 def choose_states(table: Table, chosen: Any) -> list[State]:
-    """The states that were asked for: "all", "current", a snapshot, a ref or an id, or several of these."""
+    """Choose the states that were asked for: "all", "current", a snapshot, a ref or an id, or several of these."""
     if isinstance(chosen, str) and chosen == "all":
         return list(_list_kept(table))
     if isinstance(chosen, str) and chosen == "current":
@@ -325,7 +325,7 @@ def choose_states(table: Table, chosen: Any) -> list[State]:
 
 
 def _list_kept(table: Table) -> Iterator[State]:
-    """Every state that keeps files, each once: a tag or a branch may keep a copy of a snapshot."""
+    """List every state that keeps files, each once: a tag or a branch may keep a copy of a snapshot."""
     seen: set[tuple[Any, ...]] = set()
     for keeper in Referring.of(table).list_keepers():
         snapshot = keeper.snapshot

@@ -33,7 +33,7 @@ class Fact(NamedTuple):
     get: Callable[[Any], Any] | None = None
 
     def read(self, thing: Any) -> Any:
-        """The fact about one thing."""
+        """Read the fact about one thing."""
         return getattr(thing, self.name) if self.get is None else self.get(thing)
 
 
@@ -115,7 +115,7 @@ FINDING: Facts = (
 
 
 def list_facts(facts: Facts, thing: Any, **known: Any) -> dict[str, Any]:
-    """The facts about one thing by name; `known` are those that it does not know about itself.
+    """List the facts about one thing by name; `known` are those that it does not know about itself.
 
     >>> from lakelens.model.finding import Finding
     >>> list_facts(FINDING, Finding("note", "odd-name", "/t/a", "an odd name"))["code"]
@@ -125,12 +125,12 @@ def list_facts(facts: Facts, thing: Any, **known: Any) -> dict[str, Any]:
 
 
 def list_kinds(facts: Facts) -> dict[str, str]:
-    """The names of facts with their kinds."""
+    """List the names of facts with their kinds."""
     return {fact.name: fact.kind for fact in facts}
 
 
 def choose_facts(facts: Facts, *names: str) -> Facts:
-    """Some facts by name, in the order of the names."""
+    """Choose some facts by name, in the order of the names."""
     known = {fact.name: fact for fact in facts}
     return tuple(known[name] for name in names)
 
@@ -163,7 +163,7 @@ def arrow_kind(kind: str) -> pa.DataType:
 
 
 def build_rows(things: Iterable[Any], facts: Facts, **reads: Callable[[Any], Any]) -> pa.Table:
-    """One row per thing, one column per fact; a value that its column cannot hold is null.
+    """Build one row per thing, one column per fact; a value that its column cannot hold is null.
 
     `reads` are functions for facts that a thing does not know about itself.
     """
@@ -185,7 +185,7 @@ def build_rows(things: Iterable[Any], facts: Facts, **reads: Callable[[Any], Any
 
 
 def _format_value(value: Any) -> str | None:
-    """A value as text: ISO for dates and times, hex for bytes."""
+    """Format a value as text: ISO for dates and times, hex for bytes."""
     if value is None:
         return None
     if isinstance(value, datetime | date | time):
@@ -227,7 +227,7 @@ def build_manifests(snapshot: Snapshot | None) -> pa.Table:
 
 
 def list_manifests(manifests: Iterable[Manifest], roles: Mapping[str, str]) -> pa.Table:
-    """One row per manifest, in order: what the manifest lists say about it. No manifest is read.
+    """List one row per manifest, in order: what the manifest lists say about it. No manifest is read.
 
     `role` is the list's ("all" in Iceberg, "base", "delta" or "changelog" in Paimon). `partition_summary` has the bounds
     of each partition field as text; `schema_id` is null for Iceberg, whose lists do not record it.
@@ -238,7 +238,7 @@ def list_manifests(manifests: Iterable[Manifest], roles: Mapping[str, str]) -> p
 def build_entries(
     snapshot: Snapshot | None, columns: FileColumns, wanted: Sequence[str] | None = None
 ) -> pa.Table:
-    """One row per entry of a snapshot's manifests, deleted ones included; `wanted` columns (None: all).
+    """Build one row per entry of a snapshot's manifests, deleted ones included; `wanted` columns (None: all).
 
     The columns are `status` and those of `FileSet.to_arrow`; `snapshot_id` is the entry's. Entries are read by column
     where the format can: then a manifest that cannot be read is a finding; else it raises its `LakeError`.
@@ -257,7 +257,7 @@ def build_entries(
 def list_entries(
     entries: Iterable[Entry], columns: FileColumns, wanted: Sequence[str] | None = None
 ) -> pa.Table:
-    """One row per entry that was read; `columns` are those of the files. Raises KeyError for an unknown column."""
+    """List one row per entry that was read; `columns` are those of the files. Raises KeyError for an unknown column."""
     request = make_request(columns, wanted=wanted, entries=True)
     return assemble_table(
         [batch_entries([(0, entry) for entry in entries], columns, request)], columns, request

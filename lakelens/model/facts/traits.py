@@ -134,7 +134,7 @@ class Figures(Named):
 
 
 def parse_figure(facts: Mapping[str, object], key: str) -> int | None:
-    """A figure of a snapshot's document; None when it is missing, no number, or beyond the 64 bits of a count.
+    """Parse a figure of a snapshot's document; None when it is missing, no number, or beyond the 64 bits of a count.
 
     >>> parse_figure({"total-records": "3"}, "total-records"), parse_figure({}, "total-records")
     (3, None)
@@ -183,12 +183,12 @@ class Vocabulary:
     words: Callable[[Place, Sequence[Any], Any], str] = _without_words
 
     def find_kind(self, place: Place, value: Any) -> ValueKind:
-        """What a value is; empty for all but numbers of a known key."""
+        """Find what a value is; empty for all but numbers of a known key."""
         key = self._find_key(place, value)
         return self.kinds.get(key, "")
 
     def find_special(self, place: Place, value: Any) -> str:
-        """What a number stands for that is none; empty for every other."""
+        """Find what a number stands for that is none; empty for every other."""
         key = self._find_key(place, value)
         return self.special.get((key, value), "") if key else ""
 

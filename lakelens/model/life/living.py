@@ -67,7 +67,7 @@ class Merge(ABC):
     is_combining: bool = False
 
     def sees(self, level: int | None, bucket: int | None) -> bool:
-        """Whether a reader reads files of this level and bucket."""
+        """Check whether a reader reads files of this level and bucket."""
         return True
 
     @abstractmethod
@@ -87,11 +87,11 @@ class StoredRows(ABC):
         """Where the file has a column, by the fields that lead to it from the top; None where it does not have it."""
 
     def find_system(self, name: str) -> Any:
-        """Where the file has one of `SYSTEM`; None where it does not."""
+        """Find where the file has one of `SYSTEM`; None where it does not."""
         return None
 
     def get_constant(self, field: Field) -> Any:
-        """The value of a column that the file does not have: of its partition, its default, or None."""
+        """Give the value of a column that the file does not have: of its partition, its default, or None."""
         return field.initial_default
 
     @abstractmethod
@@ -108,7 +108,7 @@ class NamedRows(StoredRows):
         self._has_partition = has_partition
 
     def name(self, way: Sequence[Field]) -> tuple[str, ...] | None:
-        """What the file calls a column; None where its schema has no such one."""
+        """Name what the file calls a column; None where its schema has no such one."""
         return tuple(field.name for field in way)
 
     def find(self, way: Sequence[Field]) -> Any:
@@ -177,13 +177,13 @@ class FileDeletes:
         self._seen: dict[Any, dict[Hashable, DataFile]] = {}
 
     def mark(self, snapshot: Snapshot) -> Hashable:
-        """What is equal for two states in which the same deletes reach the files; None where none does."""
+        """Say what is equal for two states in which the same deletes reach the files; None where none does."""
         if not any(file.deletes for file in self._look_up(snapshot).values()):
             return None
         return snapshot.path or snapshot.id
 
     def match(self, snapshot: Snapshot, file: DataFile) -> Sequence[DeleteMatch]:
-        """The deletes that reach one of the files in a state."""
+        """Match the deletes that reach one of the files in a state."""
         found = self._look_up(snapshot).get(file.identity)
         return () if found is None else found.deletes
 
@@ -201,11 +201,11 @@ class Living(Part):
     answer = "life"
 
     def open_deletes(self, files: Sequence[DataFile]) -> FileDeletes:
-        """What deletes rows of some data files, ready to be asked state by state."""
+        """Open what deletes rows of some data files, ready to be asked state by state."""
         return FileDeletes(files)
 
     def open_rows(self, file: DataFile) -> StoredRows:
-        """The rows of a data file, ready to be read by today's columns. Raises `LakeError`."""
+        """Open the rows of a data file, ready to be read by today's columns. Raises `LakeError`."""
         if self.table.storage is None:
             raise Unsupported(f"rows of {self.table.traits.title} tables are not read", path=file.path)
         return NamedRows(self.table.storage, file)
@@ -219,7 +219,7 @@ class Living(Part):
         return None
 
     def begins_later(self, snapshot: Snapshot) -> bool:
-        """Whether a state that has no state before it was not the first one: what was before it has expired."""
+        """Check whether a state that has no state before it was not the first one: what was before it has expired."""
         return snapshot.parent_id is not None
 
     def find_row_writer(self, snapshot: Snapshot, file: DataFile, sequence: int) -> Snapshot | None:
@@ -227,7 +227,7 @@ class Living(Part):
         return None
 
     def describe_commit(self, snapshot: Snapshot) -> str:
-        """How a snapshot was committed: its operation, and what its document says of the statement."""
+        """Describe how a snapshot was committed: its operation, and what its document says of the statement."""
         return snapshot.operation or "commit"
 
     def describe_writer(self, snapshot: Snapshot) -> str:
@@ -235,5 +235,5 @@ class Living(Part):
         return ""
 
     def describe_origin(self, file: DataFile) -> tuple[str, ...]:
-        """How a file was written, as its entry says it: its schema, its order, its level."""
+        """Describe how a file was written, as its entry says it: its schema, its order, its level."""
         return () if file.schema_id is None else (f"schema {file.schema_id}",)

@@ -32,11 +32,11 @@ class Positions(FrozenBitMap64, Tabular, Displayable):
         return zip(self - self.shift(1), self - self.shift(-1), strict=True)
 
     def count_ranges(self) -> int:
-        """How many ranges there are."""
+        """Count how many ranges there are."""
         return len(self) - int(self.intersection_cardinality(self.shift(1)))
 
     def containers(self) -> dict[str, int]:
-        """How many containers the bitmap has in memory: `array`, `bitset` and `run`."""
+        """Say how many containers the bitmap has in memory: `array`, `bitset` and `run`."""
         held = self.get_statistics()
         return {
             "array": held["n_array_containers"],

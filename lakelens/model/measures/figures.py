@@ -152,7 +152,7 @@ class FileFigures:
         return sum_groups(known // (int(self.manifest.max(initial=0)) + 2), len(self.partitions))
 
     def find(self, content: str) -> Numbers:
-        """The places of the files of one content."""
+        """Find the places of the files of one content."""
         return _find(self.content == CONTENTS.index(content))
 
     def sum_by_partition(self, places: Numbers, weights: Numbers | None = None) -> Numbers:
@@ -166,7 +166,7 @@ class FileFigures:
 
 
 def _choose_leaves(files: FileSet, first: Sequence[str]) -> tuple[Columns, tuple[str, ...]]:
-    """The leaf columns whose bounds are looked at, in the order of the schema, and the names of the others."""
+    """Choose the leaf columns whose bounds are looked at, in the order of the schema, and the names of the others."""
     stats = files.columns.stats
     leaves = [leaf for leaf, _ in stats]
     ordered = [*(leaf for leaf in first if leaf in leaves), *(leaf for leaf in leaves if leaf not in first)]

@@ -47,13 +47,13 @@ class Limit(Named):
     compared_with: str = ""
 
     def keeps(self, value: float) -> bool:
-        """Whether a value is within the limit."""
+        """Check whether a value is within the limit."""
         if self.sense == "≥":
             return value >= self.value
         return value < self.value if self.sense == "<" else value <= self.value
 
     def measure_excess(self, value: float) -> float:
-        """How many times the limit a value is beyond it; 1 or less where it keeps it.
+        """Measure how many times the limit a value is beyond it; 1 or less where it keeps it.
 
         >>> Limit(4, "≤", "lakelens").measure_excess(12), Limit(100, "≥", "lakelens").measure_excess(25)
         (3.0, 4.0)
@@ -219,7 +219,7 @@ class DocumentParts(Items[DocumentPart]):
 
 
 def count(number: int, noun: str, many: str | None = None) -> str:
-    """A count with its noun, as advice has it.
+    """Give a count with its noun, as advice has it.
 
     >>> count(1, "file"), count(1684, "file"), count(2, "entry", "entries")
     ('1 file', '1,684 files', '2 entries')
@@ -235,7 +235,7 @@ _NEAR = 64
 
 
 def list_type_needs(schema: Schema, since: Mapping[str, str]) -> Iterator[Need]:
-    """The types that not every reader knows, with the columns that have them; `since` says what brought each."""
+    """List the types that not every reader knows, with the columns that have them; `since` says what brought each."""
     found: dict[str, list[str]] = {}
     for name, field in schema.walk():
         kind = str(field.type).split("(")[0].split("<")[0].strip().lower()
@@ -247,7 +247,7 @@ def list_type_needs(schema: Schema, since: Mapping[str, str]) -> Iterator[Need]:
 
 
 def list_file_needs(figures: FileFigures, snapshot: Snapshot | None) -> Iterator[Need]:
-    """The formats of files, and the codecs that the footer of one data file names."""
+    """List the formats of files, and the codecs that the footer of one data file names."""
     formats = figures.column("file_format")
     counted: Counter[str] = Counter()
     if formats is not None:

@@ -158,7 +158,7 @@ def make_health_rules(table: Table, snapshot: Snapshot | None) -> HealthRules:
 def read_number(
     name: str, key: str, default: int, properties: Mapping[str, str], parse: object = int
 ) -> SplitFigure:
-    """A number among properties, as far as whole numbers of 64 bits can be reckoned with; see `read_figure`.
+    """Read a number among properties, as far as whole numbers of 64 bits can be reckoned with; see `read_figure`.
 
     >>> read_number("size", "k", 5, {"k": "9" * 40}).value == MOST_NUMBER, read_number("size", "k", 5, {}).is_default
     (True, True)
@@ -173,7 +173,7 @@ def name_source(figure: SplitFigure) -> Source:
 
 
 def quote(text: str) -> str:
-    r"""A text as a literal of Spark SQL.
+    r"""Quote a text as a literal of Spark SQL.
 
     >>> quote("db.t'1")
     "'db.t\\'1'"
@@ -183,7 +183,7 @@ def quote(text: str) -> str:
 
 
 def quote_name(name: str) -> str:
-    """A table's name of one or more parts as Spark SQL has it: with backticks where a part needs them.
+    """Quote a table's name of one or more parts as Spark SQL has it: with backticks where a part needs them.
 
     >>> quote_name("shop.orders"), quote_name("shop.a-b")
     ('shop.orders', 'shop.`a-b`')
@@ -204,7 +204,7 @@ _PER_PARTITION = Limit(4, "≤", "lakelens")
 def measure_manifests(
     manifests: Sequence[Manifest], figures: FileFigures, limit: Limit, target: int, calls: tuple[Call, ...]
 ) -> Iterator[Measure]:
-    """The number of manifests, and how many of them name the files of one partition.
+    """Measure the number of manifests, and how many of them name the files of one partition.
 
     `target` is how large writers make a manifest, `calls` are the statements that write them again; they are given only
     where fewer manifests would do.
@@ -223,7 +223,7 @@ def measure_manifests(
 
 
 def count_fewest(manifests: Iterable[Manifest], target: int) -> int:
-    """How many manifests of a target size hold the same: at least one for each partitioning and content."""
+    """Count how many manifests of a target size hold the same: at least one for each partitioning and content."""
     sizes: Counter[tuple[int | None, str]] = Counter()
     for manifest in manifests:
         sizes[manifest.spec_id, manifest.content] += max(manifest.size_bytes or 0, 1)
@@ -252,7 +252,7 @@ def _measure_separation(figures: FileFigures, fewest: int, calls: tuple[Call, ..
 
 
 def list_manifest_parts(manifests: Iterable[Manifest], document: str = "manifests") -> Iterator[DocumentPart]:
-    """The manifests of a state by content: how many, and their bytes."""
+    """List the manifests of a state by content: how many, and their bytes."""
     counts: Counter[str] = Counter()
     sizes: Counter[str] = Counter()
     for manifest in manifests:
@@ -264,7 +264,7 @@ def list_manifest_parts(manifests: Iterable[Manifest], document: str = "manifest
 
 
 def find_emptied(manifests: Iterable[Manifest]) -> list[Manifest]:
-    """The manifests whose every entry only says that a file is gone."""
+    """Find the manifests whose every entry only says that a file is gone."""
     return [
         manifest
         for manifest in manifests
@@ -275,7 +275,7 @@ def find_emptied(manifests: Iterable[Manifest]) -> list[Manifest]:
 
 
 def say_emptied(emptied: Sequence[Manifest]) -> str:
-    """What becomes of them: `FastAppend` keeps every manifest, the other commits only those with live files."""
+    """Say what becomes of them: `FastAppend` keeps every manifest, the other commits only those with live files."""
     them = "it" if len(emptied) == 1 else "them"
     gone = sum(manifest.deleted_files_count or 0 for manifest in emptied)
     entries = count(gone, "entry", "entries")

@@ -82,7 +82,7 @@ class ArrowFiles:
         return build_table(list(self), self.columns, stats=stats, wanted=wanted)
 
     def read_batches(self, request: ScanRequest) -> list[FileBatch]:
-        """The files by column, each once: in one pass also where nobody has looked at them yet."""
+        """Read the files by column, each once: in one pass also where nobody has looked at them yet."""
         if not self.is_loaded and self._scan is not None:
             from lakelens.model.scan.scan_to_arrow import has_repeats, read_batches
 
@@ -184,7 +184,7 @@ class ArrowFiles:
         return self.to_reader().__arrow_c_stream__(requested_schema)
 
     def pick(self, *names: str) -> Iterator[tuple[Any, ...]]:
-        """The values of some columns of `to_arrow`, file by file, without making the files.
+        """Pick the values of some columns of `to_arrow`, file by file, without making the files.
 
         Parameters
         ----------
@@ -238,7 +238,7 @@ def pick(files: ArrowFiles | Iterable[DataFile], *names: str) -> Iterator[tuple[
 
 
 def _get(found: DataFile, name: str) -> Any:
-    """The value of a column: of a partition its text."""
+    """Give the value of a column: of a partition its text."""
     from lakelens.model.scan.files_to_arrow import COMMON
 
     is_common = name in COMMON or name == "own_size_bytes"

@@ -75,7 +75,7 @@ def _parse_condition(text: str, columns: FileColumns) -> Mask:
 
 
 def parse_condition(text: str, check: Callable[[str], None]) -> list[str]:
-    """The columns that a condition in SQL names.
+    """Parse the columns that a condition in SQL names.
 
     Raises `LakeError` for what is none, and what `check` raises for a column that there is not, with its place in the text.
     """
@@ -131,7 +131,7 @@ def judge_rows(text: str, table: pa.Table) -> list[bool]:
 
 
 def _find_wrong(text: str, error: Exception) -> tuple[int, int] | None:
-    """The word at which a parser stopped: its first character and the one after it."""
+    """Find the word at which a parser stopped: its first character and the one after it."""
     details: Any = (getattr(error, "errors", None) or [{}])[0]
     here, line, column = (details.get(name) for name in ("highlight", "line", "col"))
     if not here or not line or not column:
@@ -143,7 +143,7 @@ def _find_wrong(text: str, error: Exception) -> tuple[int, int] | None:
 
 
 def _compare(files: FileSet, name: str, wanted: Any) -> Mask:
-    """Whether an attribute has a value. Raises TypeError for an attribute that no file has."""
+    """Check whether an attribute has a value. Raises TypeError for an attribute that no file has."""
     plain = [column for column in list_columns(files.columns, stats=False) if column != "partition_values"]
     if name in plain and (name != "partition" or isinstance(wanted, str)):
         return lambda of: [value == wanted for (value,) in of.pick(name)]

@@ -43,7 +43,7 @@ class Part:
 
 
 def join_parts(parts: Sequence[Part]) -> pa.Table:
-    """The entries of some parts of one schema, end to end; nothing is copied."""
+    """Join the entries of some parts of one schema, end to end; nothing is copied."""
     import pyarrow as pa
 
     tables: list[pa.Table] = []
@@ -77,7 +77,7 @@ def number_entries(parts: Sequence[Part]) -> Any:
 
 
 def _read_ahead(loaded: Iterator[list[Part]]) -> Iterator[list[Part]]:
-    """The same, one run ahead: a thread decodes the next while this one is worked on."""
+    """Read the same, one run ahead: a thread decodes the next while this one is worked on."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1, thread_name_prefix="lakelens-decode") as pool:
@@ -162,7 +162,7 @@ class ColumnarScan(FileScan):
             yield from self.records(parts[0].task, parts[0].start, request, removals)
 
     def is_fast(self, tasks: Sequence[ScanTask]) -> bool:
-        """Whether some tasks are read by column."""
+        """Check whether some tasks are read by column."""
         if self.fast is not None:
             return self.fast
         from lakelens.model.scan.scan_to_arrow import is_warm, is_worthwhile

@@ -14,7 +14,7 @@ Engine = Literal["duckdb", "datafusion"]
 
 
 def choose_engine(engine: str | None) -> Engine:
-    """The engine to use. Raises `Unsupported` if it is not installed, ValueError if there is no such engine."""
+    """Choose the engine to use. Raises `Unsupported` if it is not installed, ValueError if there is no such engine."""
     if engine not in (None, "duckdb", "datafusion"):
         raise ValueError(f"engine is 'duckdb' or 'datafusion', not {engine!r}")
     if engine != "datafusion" and find_spec("duckdb") is not None:

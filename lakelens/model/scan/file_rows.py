@@ -100,14 +100,14 @@ class FileRows:
         return found[0] if len(found) == 1 else pa.concat_arrays(found)
 
     def pick(self, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-        """The values of some columns, row by row."""
+        """Pick the values of some columns, row by row."""
         self.load(names)
         columns = [self.column(name) for name in names]
         for start in range(0, len(self), CHUNK):
             yield from zip(*(column.slice(start, CHUNK).to_pylist() for column in columns), strict=True)
 
     def make(self, number: int) -> DataFile:
-        """The file of a row. Raises IndexError."""
+        """Make the file of a row. Raises IndexError."""
         place = number + len(self) if number < 0 else number
         for table, numbers in self.parts if place >= 0 else ():
             count = len(table) if numbers is None else len(numbers)
@@ -117,7 +117,7 @@ class FileRows:
         raise IndexError(number)
 
     def take(self, numbers: Numbers) -> FileRows:
-        """The rows of these numbers, in the order of the numbers."""
+        """Take the rows of these numbers, in the order of the numbers."""
         import numpy as np
 
         ends = np.cumsum([len(table) if known is None else len(known) for table, known in self.parts])
@@ -131,7 +131,7 @@ class FileRows:
         return FileRows(tuple(parts))
 
     def choose(self, mask: Any) -> FileRows:
-        """The rows for which an Arrow array of booleans holds; null counts as false."""
+        """Choose the rows for which an Arrow array of booleans holds; null counts as false."""
         import numpy as np
         import pyarrow.compute as pc
 
@@ -159,7 +159,7 @@ class FileRows:
         return self.choose(pc.invert(self.find_common(other)))
 
     def encode(self, files: Sequence[DataFile]) -> pa.Array:
-        """What distinguishes other files, as the column `IDENTITY` has it."""
+        """Encode what distinguishes other files, as the column `IDENTITY` has it."""
         return self.parts[0][0].encode(files)
 
     @property
@@ -168,7 +168,7 @@ class FileRows:
         return self.parts[0][0].columns
 
     def read(self, request: ScanRequest) -> Iterator[FileBatch]:
-        """The rows in batches, those of each table in its own order; read again, and not kept."""
+        """Read the rows in batches, those of each table in its own order; read again, and not kept."""
         for table, numbers in self.parts:
             yield from table.read(request, numbers)
 
@@ -200,7 +200,7 @@ class FileRows:
                 yield record_batch.slice(start, size)
 
     def _find_places(self) -> pa.Array | None:
-        """Where each row is among those that `read` gives; None where they are in order."""
+        """Find where each row is among those that `read` gives; None where they are in order."""
         import numpy as np
         import pyarrow as pa
 

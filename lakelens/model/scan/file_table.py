@@ -75,7 +75,7 @@ class FileReader(ABC):
         return iter(())
 
     def count(self) -> FileCounts | None:
-        """How many files and rows there are as the lists record it; None where they do not."""
+        """Count how many files and rows there are as the lists record it; None where they do not."""
         return None
 
     @abstractmethod
@@ -101,11 +101,11 @@ class FileRow:
         return int(self.table.order[self.number]) & ((1 << ORDER_BITS) - 1)
 
     def find(self, name: str) -> Any:
-        """The value of a column that was read already. Raises KeyError for any other."""
+        """Find the value of a column that was read already. Raises KeyError for any other."""
         return self.table.find_value(name, self.number)
 
     def load(self, name: str) -> Any:
-        """The value of a column, which is read for all files if it was not yet."""
+        """Load the value of a column, which is read for all files if it was not yet."""
         self.table.load([name])
         return self.find(name)
 
@@ -188,7 +188,7 @@ class FileTable(RowTable):
         return self._found_twice or (not self.is_large and has_repeats([one.identity for one in batches]))
 
     def _drop_identity(self, batch: FileBatch) -> FileBatch:
-        """A batch without what distinguishes its files, after they were compared with those before."""
+        """Drop a batch without what distinguishes its files, after they were compared with those before."""
         assert batch.identity is not None
         self._found_twice = self._found_twice or not self._repeats.find_new(batch.identity).all()
         return replace(batch, identity=None)
@@ -230,7 +230,7 @@ class FileTable(RowTable):
         return found.dictionary_decode() if pa.types.is_dictionary(found.type) else found
 
     def find_value(self, name: str, number: int) -> Any:
-        """The value of a column that was read already. Raises KeyError for any other."""
+        """Find the value of a column that was read already. Raises KeyError for any other."""
         return None if name in self.scan.absent else self._columns[name][number].as_py()
 
     def make(self, number: int) -> DataFile:
@@ -309,7 +309,7 @@ class FileTable(RowTable):
                 yield batch if kept.all() else batch.filter(pa.array(kept))
 
     def _read_again(self, request: ScanRequest) -> Iterator[FileBatch]:
-        """All files; their partitions, which are kept, are not made once more."""
+        """Read all files; their partitions, which are kept, are not made once more."""
         import numpy as np
         import pyarrow as pa
 
@@ -335,7 +335,7 @@ class FileTable(RowTable):
     def _read(
         self, names: Sequence[str], settle: Callable[[FileBatch], FileBatch] | None = None
     ) -> list[FileBatch]:
-        """One pass for some columns. What an interrupt leaves behind, the next try goes on from."""
+        """Read one pass for some columns. What an interrupt leaves behind, the next try goes on from."""
         plain = tuple(name for name in names if not name.startswith("#"))
         request = ScanRequest(False, plain, identity=IDENTITY in names, partitions=PARTITION in names)
         return read_batches(self.scan, request, self.begun, settle)
@@ -383,7 +383,7 @@ def _need(name: str, columns: FileColumns) -> tuple[str, ...]:
 
 
 def _measure_own(table: FileTable) -> pa.Array:
-    """The bytes that are a file's own: of a vector its blob's."""
+    """Measure the bytes that are a file's own: of a vector its blob's."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -49,7 +49,7 @@ STATS = {
 
 
 def list_columns(columns: FileColumns, *, stats: bool) -> list[str]:
-    """The column names of the table, in order."""
+    """List the column names of the table, in order."""
     names = [name for name in COMMON if name != "partition_values" or columns.partition]
     names += STATS if stats else ()
     return names + [name for name, _ in columns.further if name not in names]
@@ -58,7 +58,7 @@ def list_columns(columns: FileColumns, *, stats: bool) -> list[str]:
 def choose_columns(
     columns: FileColumns, *, stats: bool, wanted: Iterable[str] | None, entries: bool = False
 ) -> tuple[str, ...]:
-    """The wanted columns in the wanted order, all of them for None. Raises KeyError for an unknown one.
+    """Choose the wanted columns in the wanted order, all of them for None. Raises KeyError for an unknown one.
 
     Those of `entries` start with `status`.
     """
@@ -78,7 +78,7 @@ def make_request(
     entries: bool = False,
     identity: bool = False,
 ) -> ScanRequest:
-    """A request for these columns, in this order. Raises KeyError for an unknown one."""
+    """Make a request for these columns, in this order. Raises KeyError for an unknown one."""
     chosen = choose_columns(columns, stats=stats, wanted=wanted, entries=entries)
     return ScanRequest(stats, chosen, entries, identity)
 
@@ -110,7 +110,7 @@ class Layout:
 
 
 def lay_out(columns: FileColumns, request: ScanRequest, seen: Collection[str] | None = None) -> Layout:
-    """The layout of a request; of the dropped columns those that were `seen` (None: all that are known)."""
+    """Give the layout of a request; of the dropped columns those that were `seen` (None: all that are known)."""
     import pyarrow as pa
 
     leaves = (*columns.stats, *(one for one in columns.dropped if seen is None or one[0] in seen))
@@ -124,7 +124,7 @@ def lay_out(columns: FileColumns, request: ScanRequest, seen: Collection[str] | 
 
 
 def assemble_batch(batch: FileBatch, layout: Layout) -> pa.RecordBatch:
-    """The record batch of a `FileBatch`: what it does not have is null."""
+    """Assemble the record batch of a `FileBatch`: what it does not have is null."""
     import pyarrow as pa
 
     arrays = []
@@ -237,7 +237,7 @@ def build_table(
     wanted: Iterable[str] | None = None,
     keep_dropped: bool = False,
 ) -> pa.Table:
-    """One row per file, in the order given; see `FileSet.to_arrow`. Raises KeyError for an unknown column."""
+    """Build one row per file, in the order given; see `FileSet.to_arrow`. Raises KeyError for an unknown column."""
     import pyarrow as pa
 
     request = make_request(columns, stats=stats, wanted=wanted)
@@ -255,7 +255,7 @@ def iterate_tables(
     stats: bool,
     wanted: Iterable[str] | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """One record batch for each `size` files, all of one schema."""
+    """Iterate one record batch for each `size` files, all of one schema."""
     request = make_request(columns, stats=stats, wanted=wanted)
     layout = lay_out(columns, request)
     remaining = iter(files)

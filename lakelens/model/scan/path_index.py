@@ -81,7 +81,7 @@ def index_paths(
 
 
 def _count_entries(manifest: Manifest) -> int:
-    """The entries of a manifest, as its list counts them or by its size."""
+    """Count the entries of a manifest, as its list counts them or by its size."""
     counts = (manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count)
     known = [count for count in counts if isinstance(count, int)]
     return sum(known) if known else (manifest.size_bytes or 0) // ENTRY_BYTES

@@ -43,7 +43,7 @@ class Placement:
         self.bucket_columns: tuple[str, ...] = ()
 
     def list_fields(self, spec_id: int | None, term: Term) -> Sequence[tuple[str, PartitionField, int]]:
-        """The partition fields made from a term's column: the name in `partition_values`, the field, its place."""
+        """List the partition fields made from a term's column: the name in `partition_values`, the field, its place."""
         spec = self.specs.get(spec_id)
         return [
             (field.name, field, place)
@@ -54,7 +54,7 @@ class Placement:
     def find_sources(
         self, field: PartitionField, kind: DataType, values: pa.Array
     ) -> tuple[pa.Array, pa.Array] | None:
-        """The least and the greatest value that the source column (of type `kind`) can have, by partition value.
+        """Find the least and the greatest value that the source column (of type `kind`) can have, by partition value.
 
         None where the field says nothing of an order; null where that one value does not. Text may be given as bytes.
         """
@@ -70,7 +70,7 @@ class Placement:
         return None
 
     def explain_absence(self, term: Term, file_format: str | None) -> str | None:
-        """Why files have no statistics of a term's column, as far as properties say it."""
+        """Explain why files have no statistics of a term's column, as far as properties say it."""
         return None
 
 

@@ -71,7 +71,7 @@ class ScanRequest:
         return replace(self, identity=True)
 
     def wants(self, name: str) -> bool:
-        """Whether a column is asked for."""
+        """Check whether a column is asked for."""
         return self.columns is None or name in self.columns
 
 
@@ -95,7 +95,7 @@ class FileBatch:
     files: Sequence[DataFile] = ()
 
     def filter(self, mask: Any) -> FileBatch:
-        """The files for which a boolean array holds."""
+        """Filter the files for which a boolean array holds."""
         import pyarrow.compute as pc
 
         kept = {name: array.filter(mask) for name, array in self.plain.items()}
@@ -179,7 +179,7 @@ class FileScan(ABC):
         """Read the manifests of some tasks together, where each request waits for a network: they are going to be read."""
 
     def removals(self, tasks: Sequence[ScanTask] | None = None) -> pa.Table:
-        """What DELETE entries take away: `identity` (binary, unique) and `order` (int64) of the last such entry.
+        """Say what DELETE entries take away: `identity` (binary, unique) and `order` (int64) of the last such entry.
 
         `tasks` are those to look at (None: every one that `removes`).
         """
@@ -196,7 +196,7 @@ class FileScan(ABC):
         return True
 
     def encode(self, files: Sequence[DataFile]) -> pa.Array:
-        """What distinguishes files that were decoded one by one, as `FileBatch.identity` has it."""
+        """Encode what distinguishes files that were decoded one by one, as `FileBatch.identity` has it."""
         raise NotImplementedError
 
     @abstractmethod
@@ -226,6 +226,6 @@ def find_live(identity: pa.Array, order: pa.Array, removals: pa.Table | None) ->
 
 
 def drop_removed(batch: FileBatch, removals: pa.Table | None) -> FileBatch:
-    """The files of a batch that no later DELETE entry takes away. The batch needs `identity` and `order`."""
+    """Drop the files of a batch that no later DELETE entry takes away. The batch needs `identity` and `order`."""
     live = None if removals is None else find_live(batch.identity, batch.order, removals)
     return batch if live is None else batch.filter(live)

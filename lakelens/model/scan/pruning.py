@@ -63,7 +63,7 @@ class PartitionFilter:
         return pc.fill_null(chosen, pa.scalar(False))
 
     def may_match(self, summary: FieldSummary) -> bool:
-        """Whether some value that a manifest's line sums up can be wanted: False only where none can."""
+        """Check whether some value that a manifest's line sums up can be wanted: False only where none can."""
         import pyarrow as pa
 
         if self.nulls and summary.contains_null is not False:
@@ -124,7 +124,7 @@ class Selection:
         return chosen
 
     def filter_batch(self, batch: FileBatch) -> FileBatch:
-        """The files of a batch that are meant. The batch needs `columns`."""
+        """Filter the files of a batch that are meant. The batch needs `columns`."""
         chosen = self.choose(batch.plain.__getitem__)
         return batch if chosen is None else batch.filter(chosen)
 
@@ -150,7 +150,7 @@ class Selection:
 def select_files(
     columns: FileColumns, partition: Mapping[str, Any] | None = None, path: str | None = None
 ) -> Selection:
-    """The selection of files by what a user asks for.
+    """Give the selection of files by what a user asks for.
 
     `partition` gives for a field of `partition_values` the value wanted (None: files without one), a list of values, or
     a pair `(low, high)` as a tuple, both ends included, None for an open one. Text is taken for dates, times and numbers
@@ -169,7 +169,7 @@ def select_files(
 
 
 def read_summaries(manifest: Manifest, specs: Mapping[int | None, PartitionSpec]) -> dict[str, FieldSummary]:
-    """What a manifest's line says of each partition field, of those alone whose transform is known."""
+    """Read what a manifest's line says of each partition field, of those alone whose transform is known."""
     try:
         summaries = manifest.partition_summary
         spec = specs.get(manifest.spec_id) if summaries else None
@@ -220,7 +220,7 @@ def _make_filter(name: str, kind: pa.DataType, wanted: Any) -> PartitionFilter:
 
 
 def _make_scalar(name: str, kind: pa.DataType, value: Any) -> pa.Scalar:
-    """A value as one of the field's type."""
+    """Make a value as one of the field's type."""
     import pyarrow as pa
     import pyarrow.types as types
 
@@ -237,7 +237,7 @@ def _make_scalar(name: str, kind: pa.DataType, value: Any) -> pa.Scalar:
 
 
 def _is_above(value: Any, bound: Any) -> bool:
-    """Whether a value is above an upper bound: one that is cut short does not bound what it begins."""
+    """Check whether a value is above an upper bound: one that is cut short does not bound what it begins."""
     import pyarrow.compute as pc
 
     if not pc.greater(value, bound).as_py():

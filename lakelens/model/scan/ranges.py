@@ -68,7 +68,7 @@ class Verdict:
 
 
 def judge(term: Term, ranges: Ranges) -> Verdict:
-    """What ranges prove of a comparison.
+    """Judge what ranges prove of a comparison.
 
     >>> import pyarrow as pa
     >>> from lakelens.model.schema import DataType
@@ -137,17 +137,17 @@ class _Facts:
         return found
 
     def outside(self, literal: Any) -> Mask:
-        """Whether a literal is outside of the bounds. It is no NaN: no NaN equals it."""
+        """Check whether a literal is outside of the bounds. It is no NaN: no NaN equals it."""
         below = self.compare("lower", operator.gt, literal)
         return below | self.compare("upper", operator.lt, literal) | self.only_nans
 
     def is_single(self, literal: Any) -> Mask:
-        """Whether every value is this one."""
+        """Check whether every value is this one."""
         both = self.compare("lower", operator.eq, literal) & self.compare("upper", operator.eq, literal)
         return both & self.no_nans
 
     def none_of(self) -> Mask:
-        """Whether no value is among the literals."""
+        """Check whether no value is among the literals."""
         if len(self.literals) < _FEW:
             return self.all_literals(self.outside)
         import numpy as np
@@ -164,14 +164,14 @@ class _Facts:
         return (found | self.only_nans) & (not self.is_lost)
 
     def single_of(self) -> Mask:
-        """Whether every value is one of the literals, and the same one, in whichever way engines compare with it."""
+        """Check whether every value is one of the literals, and the same one, in whichever way engines compare with it."""
         import pyarrow.compute as pc
 
         is_one = _mask(pc.equal(self.lower, self.upper))
         return is_one & _mask(pc.is_in(self.lower, value_set=self.exact)) & self.no_nans
 
     def prefixed(self, bound: str, test: Callable[[Any, Any], Any]) -> Mask:
-        """How the beginning of a bound, as long as the literal, compares with it."""
+        """Say how the beginning of a bound, as long as the literal, compares with it."""
         import pyarrow.compute as pc
 
         (prefix,) = self.literals
@@ -180,11 +180,11 @@ class _Facts:
         return _mask(names[test](begin, prefix))
 
     def all_prefixed(self) -> Mask:
-        """Whether every value starts with the literal."""
+        """Check whether every value starts with the literal."""
         return self.prefixed("lower", operator.eq) & self.prefixed("upper", operator.eq)
 
     def none_prefixed(self) -> Mask:
-        """Whether no value starts with the literal."""
+        """Check whether no value starts with the literal."""
         return self.prefixed("lower", operator.gt) | self.prefixed("upper", operator.lt)
 
 
@@ -286,6 +286,6 @@ def _count(array: Any) -> NDArray[np.int64]:
 
 
 def _is_equal(nulls: NDArray[np.int64], values: NDArray[np.int64]) -> Mask:
-    """Whether both are known and equal: there is nothing but nulls."""
+    """Check whether both are known and equal: there is nothing but nulls."""
     found: Mask = (nulls >= 0) & (nulls == values)
     return found

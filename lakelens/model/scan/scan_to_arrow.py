@@ -45,19 +45,19 @@ WORTH_BYTES_WARM = 48 * 1024
 
 
 def is_worthwhile(tasks: Iterable[ScanTask]) -> bool:
-    """Whether reading by column takes less time than reading record by record, its imports included."""
+    """Check whether reading by column takes less time than reading record by record, its imports included."""
     return sum(map(_weigh, tasks)) >= (WORTH_BYTES_WARM if is_warm() else WORTH_BYTES)
 
 
 def is_warm() -> bool:
-    """Whether the bulk reader was loaded before, so that using it again imports nothing."""
+    """Check whether the bulk reader was loaded before, so that using it again imports nothing."""
     return "datafusion._internal" in sys.modules
 
 
 def read_table(
     scan: FileScan, stats: bool = True, columns: Iterable[str] | None = None, begun: Begun | None = None
 ) -> pa.Table | None:
-    """All files of a scan as one table; None when the same file stands in it twice, which only the record path merges.
+    """Read all files of a scan as one table; None when the same file stands in it twice, which only the record path merges.
 
     Raises KeyError for an unknown column.
     """
@@ -74,7 +74,7 @@ def read_batches(
     begun: Begun,
     settle: Callable[[FileBatch], FileBatch] | None = None,
 ) -> list[FileBatch]:
-    """All batches of a scan. What an interrupt leaves is kept in `begun`, and the next try goes on from there.
+    """Read all batches of a scan. What an interrupt leaves is kept in `begun`, and the next try goes on from there.
 
     `settle` gives what to keep of each, once and in their order.
     """
@@ -124,7 +124,7 @@ def iterate_batches(scan: FileScan, request: ScanRequest, workers: int | None = 
 def iterate_portions(
     scan: FileScan, request: ScanRequest, *, skip: int = 0, workers: int | None = None
 ) -> Iterator[deque[FileBatch]]:
-    """The batches of each portion of a scan, but of the first `skip`; see `iterate_batches`.
+    """Iterate the batches of each portion of a scan, but of the first `skip`; see `iterate_batches`.
 
     An interrupt does not wait for the portions that are being read: each stops after its next batch.
     """
@@ -144,7 +144,7 @@ def iterate_portions(
 def _run(
     read: Callable[[Portion], deque[FileBatch]], portions: Iterable[Portion], workers: int, stop: Event
 ) -> Iterator[deque[FileBatch]]:
-    """What is read of each portion, in order; `workers` threads read ahead."""
+    """Say what is read of each portion, in order; `workers` threads read ahead."""
     if workers < 2:
         yield from map(read, portions)
         return
@@ -163,7 +163,7 @@ def _run(
 
 
 def _fetch_along(scan: FileScan, portions: Iterable[Portion]) -> Iterator[Portion]:
-    """The portions; the manifests of those that come next are read together, as many as are kept."""
+    """Fetch the portions; the manifests of those that come next are read together, as many as are kept."""
     waiting: list[Portion] = []
     size = 0
     for portion in portions:
@@ -232,7 +232,7 @@ def _read_portion(
 
 
 def has_repeats(identities: Sequence[Any]) -> bool:
-    """Whether one of the binary identities of some batches stands there twice."""
+    """Check whether one of the binary identities of some batches stands there twice."""
     import pyarrow as pa
 
     if not identities:
@@ -263,7 +263,7 @@ class Repeats:
         self._hashes: list[NDArray[np.int64]] = []
 
     def find_new(self, identities: pa.Array) -> NDArray[np.bool_]:
-        """Which of these binary identities come for the first time; from now on none of them is new."""
+        """Find which of these binary identities come for the first time; from now on none of them is new."""
         import numpy as np
 
         values = np.fromiter(map(hash, identities.to_pylist()), np.int64, len(identities))
@@ -280,7 +280,7 @@ class Repeats:
 
     @staticmethod
     def _place(values: NDArray[np.int64], shift: int) -> tuple[Any, Any]:
-        """The byte and the bit of a flag for each hash."""
+        """Place the byte and the bit of a flag for each hash."""
         import numpy as np
 
         flag = (values >> shift) & ((1 << _BITS) - 1)

@@ -14,7 +14,7 @@ SPARE = max(0, min(4, os.cpu_count() or 1) - 1)
 
 
 def share_work(tasks: Sequence[Callable[[], Result]]) -> list[Result]:
-    """What each task gives, in their order. Where the other threads are busy, this one does them all.
+    """Say what each task gives, in their order. Where the other threads are busy, this one does them all.
 
     >>> share_work([lambda: 1, lambda: 2, lambda: 3])
     [1, 2, 3]

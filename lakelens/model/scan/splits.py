@@ -98,7 +98,7 @@ def open_split_rules(table: Table) -> SplitRules | None:
 
 
 def pack_lookback(units: Iterable[SplitUnit], target: int, lookback: int) -> Iterator[Sequence[SplitUnit]]:
-    """Each unit into the first open task with room; of more than `lookback` open tasks the heaviest is closed.
+    """Pack each unit into the first open task with room; of more than `lookback` open tasks the heaviest is closed.
 
     >>> small, large = SplitUnit((), 2), SplitUnit((), 5)
     >>> [[unit.weight for unit in task] for task in pack_lookback([small, large, small, small], 6, 2)]
@@ -122,7 +122,7 @@ def pack_lookback(units: Iterable[SplitUnit], target: int, lookback: int) -> Ite
 
 
 def pack_ordered(units: Iterable[SplitUnit], target: int) -> Iterator[Sequence[SplitUnit]]:
-    """The units in their order, a task ending where the next would be too much.
+    """Pack the units in their order, a task ending where the next would be too much.
 
     >>> [len(task) for task in pack_ordered([SplitUnit((), 2)] * 5, 5)]
     [2, 2, 1]
@@ -131,7 +131,7 @@ def pack_ordered(units: Iterable[SplitUnit], target: int) -> Iterator[Sequence[S
 
 
 def pack_filled(units: Iterable[SplitUnit], target: int, cost: int) -> Iterator[Sequence[SplitUnit]]:
-    """The same, but `cost` counts for the units that are in a task, and not for the one that is added.
+    """Pack the same, but `cost` counts for the units that are in a task, and not for the one that is added.
 
     >>> [len(task) for task in pack_filled([SplitUnit((), 2)] * 5, 5, 1)]
     [2, 2, 1]
@@ -160,7 +160,7 @@ def _pack_in_order(
 def read_figure(
     name: str, key: str, default: int, properties: Mapping[str, str], parse: object = int
 ) -> SplitFigure:
-    """A figure by a table's property; one that is no positive number counts as the default.
+    """Read a figure by a table's property; one that is no positive number counts as the default.
 
     >>> read_figure("target size", "read.split.target-size", 128, {"read.split.target-size": "64"})
     SplitFigure(name='target size', value=64, property='read.split.target-size', is_default=False)

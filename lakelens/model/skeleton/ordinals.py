@@ -33,7 +33,7 @@ NUMBERS = frozenset(_NUMBER_TYPES.split())
 
 
 def rank_float(value: float) -> int:
-    """The place of a float among all floats.
+    """Rank the place of a float among all floats.
 
     >>> rank_float(-1.5) < rank_float(-0.0) == rank_float(0.0) < rank_float(1e-300)
     True
@@ -43,12 +43,12 @@ def rank_float(value: float) -> int:
 
 
 def count_digits(precision: int) -> int:
-    """The ticks of a second that a time of this precision has, as their number of digits: 0, 3, 6 or 9."""
+    """Count the ticks of a second that a time of this precision has, as their number of digits: 0, 3, 6 or 9."""
     return 3 if precision <= 3 else 6 if precision <= 6 else 9
 
 
 def to_ordinal(value: Any, kind: DataType) -> int | str:
-    """What a value of a type is ordered by.
+    """Say what a value of a type is ordered by.
 
     >>> from lakelens.model.schema import DataType
     >>> to_ordinal(Decimal("1.50"), DataType("decimal(9, 2)", "decimal", precision=9, scale=2))
@@ -60,7 +60,7 @@ def to_ordinal(value: Any, kind: DataType) -> int | str:
 
 
 def write_literal(ordinal: int | str, kind: DataType) -> str:
-    """A value as a literal of SQL.
+    """Write a value as a literal of SQL.
 
     >>> from lakelens.model.schema import DataType
     >>> write_literal(2, DataType("date", "date")), write_literal("a'b", DataType("string", "string"))
@@ -103,7 +103,7 @@ def _write_clock(ordinal: Any, kind: DataType) -> str:
 
 
 def quote(text: str) -> str:
-    """A text as a literal of SQL."""
+    """Quote a text as a literal of SQL."""
     return "'" + text.replace("'", "''") + "'"
 
 

@@ -59,7 +59,7 @@ class Names:
         return self._columns[name]
 
     def find_column(self, name: str) -> str | None:
-        """The name in place of one that some column has; None when none has it."""
+        """Find the name in place of one that some column has; None when none has it."""
         return self._columns.get(name)
 
     def field(self, name: str, field_id: int | str) -> str:
@@ -94,7 +94,7 @@ class Names:
         return f"f{number:06d}"
 
     def knows_file(self, path: str) -> bool:
-        """Whether a path was numbered."""
+        """Check whether a path was numbered."""
         return path in self._files
 
     def stand(self, text: str) -> str:
@@ -155,7 +155,7 @@ class Redaction:
         return "properties" in self.keep
 
     def keeps_values(self, names: Iterable[str]) -> bool:
-        """Whether the values of a column stay, which had these names."""
+        """Check whether the values of a column stay, which had these names."""
         return "values" in self.keep or not self.keep.isdisjoint(names)
 
     def check_kept(self, columns: Collection[str]) -> None:
@@ -182,7 +182,7 @@ class Bones(Protocol):
         ...
 
     def list_parts(self, kind: str) -> list[str]:
-        """What of a kind could be left out: a key for each part."""
+        """List what of a kind could be left out: a key for each part."""
         ...
 
     def leave_out(self, kind: str, keys: Collection[str]) -> Bones:

@@ -51,7 +51,7 @@ class Ladder:
         self._keys: list[Any] | None = None
 
     def add(self, key: Any) -> None:
-        """One more key."""
+        """Add one more key."""
         self._found.add(key)
         self._keys = None
 
@@ -68,14 +68,14 @@ class Ladder:
         return 2 * len(self._found) + 1
 
     def find(self, key: Any) -> int:
-        """The step of a key: odd for one that is known, even for one between two."""
+        """Find the step of a key: odd for one that is known, even for one between two."""
         keys = self.keys
         place = bisect_left(keys, key)
         return 2 * place + (place < len(keys) and keys[place] == key)
 
 
 def place_step(step: int, steps: int, size: int) -> int:
-    """The number of a step among `size` numbers; of two steps the higher has the higher number where there is room.
+    """Place the number of a step among `size` numbers; of two steps the higher has the higher number where there is room.
 
     >>> [place_step(step, 7, 100) for step in range(7)]
     [0, 14, 28, 42, 57, 71, 85]
@@ -140,7 +140,7 @@ class NumberScale:
         self.low, self.high = max(self.low, low), min(self.high, high)
 
     def add(self, value: int) -> None:
-        """A value of a row."""
+        """Add a value of a row."""
         if self._grid is None:
             self._groups.add(value)
             return
@@ -149,7 +149,7 @@ class NumberScale:
         self._rests.setdefault((group, part), Ladder()).add(rest)
 
     def add_start(self, value: int) -> None:
-        """A value that stands for its group: the beginning of a partition."""
+        """Add a value that stands for its group: the beginning of a partition."""
         if self._grid is None:
             self._groups.add(value)
             return
@@ -161,7 +161,7 @@ class NumberScale:
         self._parts.setdefault(group, Ladder()).add(part)
 
     def _split(self, value: int) -> tuple[int, int, int]:
-        """A value's group, the number of the part of it, and its distance from where that begins."""
+        """Split a value's group, the number of the part of it, and its distance from where that begins."""
         assert self._grid is not None
         group, rest = self._grid.split(value)
         starts = self._grid.parts(self._grid.measure(group)[0])
@@ -181,7 +181,7 @@ class NumberScale:
         self.keeps_rest = self._grid is not None and self._keeps_any(self._grid)
 
     def _keeps_any(self, grid: Grid) -> bool:
-        """Whether some values keep their places in their groups: where there is no room for others."""
+        """Check whether some values keep their places in their groups: where there is no room for others."""
         for group, parts in self._parts.items():
             size = len(grid.parts(grid.measure(group)[1]))
             if size > 1 and (grid.keeps_rest or not _has_room(parts, size)):
@@ -192,7 +192,7 @@ class NumberScale:
         )
 
     def _size_part(self, group: int, part: int) -> tuple[int, int]:
-        """How many values a part of a group has, and the new one in its place."""
+        """Say how many values a part of a group has, and the new one in its place."""
         assert self._grid is not None
         sizes = self._grid.measure(group)
         places = (part, self._map_part(group, part))
@@ -220,7 +220,7 @@ class NumberScale:
         return start + rest if self._grid.keeps_rest and self._grid.parts is _cut_nowhere else start
 
     def _find_start(self, group: int, part: int) -> int:
-        """Where the new one of a part of a group begins."""
+        """Find where the new one of a part of a group begins."""
         assert self._grid is not None
         starts = self._grid.parts(self._grid.measure(group)[1])
         return self._grid.join(self._map_group(group), group) + starts[self._map_part(group, part)]
@@ -258,7 +258,7 @@ def _has_room(ladder: Ladder, new: int) -> bool:
 
 
 def _place_inside(ladder: Ladder, place: int, old: int, new: int) -> int:
-    """A place among `new` ones for one among `old`; where there is no room for another, the same.
+    """Give a place among `new` ones for one among `old`; where there is no room for another, the same.
 
     The first and the last stay so: what is beyond is in another group.
     """
@@ -306,7 +306,7 @@ def count_days(year: int, month: int = 1) -> int:
 
 
 def split_month(days: int) -> tuple[int, int]:
-    """The months since 1970-01 of a day, and the days of that month before it.
+    """Split the months since 1970-01 of a day, and the days of that month before it.
 
     >>> split_month(19723 + 40), split_month(-1)
     ((649, 9), (-1, 30))
@@ -319,7 +319,7 @@ def split_month(days: int) -> tuple[int, int]:
 
 @cache
 def is_leap(year: int) -> bool:
-    """Whether a year has a leap day."""
+    """Check whether a year has a leap day."""
     return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
 
 
@@ -336,7 +336,7 @@ def group_times(unit: str, day: int, finer: Sequence[str] = ()) -> Grid:
 
 
 def _cut_group(unit: str, day: int, size: int) -> Sequence[int]:
-    """Where in a year, month or day of `size` counts the groups of a finer unit begin."""
+    """Cut where in a year, month or day of `size` counts the groups of a finer unit begin."""
     if unit == "month":
         year = 2000 if size == 366 * day else 2001
         return [(count_days(year, month) - count_days(year)) * day for month in range(1, 13)]
@@ -413,14 +413,14 @@ class TextScale:
         self.is_kept = self.keeps_rest = False
 
     def add(self, text: str) -> None:
-        """A value of a row, or its beginning."""
+        """Add a value of a row, or its beginning."""
         path: tuple[str, ...] = ()
         for part in self._split(text):
             self._ladders.setdefault(path, Ladder()).add(part)
             path += (part,)
 
     def add_start(self, text: str) -> None:
-        """A value of a partition."""
+        """Add a value of a partition."""
         self.add(text)
 
     def settle(self, random: Random) -> None:
@@ -479,7 +479,7 @@ _EMPTY = Ladder()
 
 
 def write_digits(step: int, steps: int, width: int) -> str:
-    """The code of a step: `width` signs, of as few kinds as it takes; a higher step has a higher code.
+    """Write the code of a step: `width` signs, of as few kinds as it takes; a higher step has a higher code.
 
     >>> write_digits(1, 3, 4), write_digits(2, 3, 4)
     ('QQQQ', 'XXXX')

@@ -51,7 +51,7 @@ class Outline:
     error: LakeError | None = None
 
     def count_findings(self, severity: str) -> int:
-        """How many findings of a severity there are; that it cannot be opened is an error."""
+        """Count how many findings of a severity there are; that it cannot be opened is an error."""
         found = sum(finding.severity == severity for finding in self.findings)
         return found + (severity == "error" and self.error is not None)
 
@@ -87,7 +87,7 @@ class FoundTable(Displayable):
         return replace(self, _looker=None)
 
     def measure(self) -> FoundTable:
-        """The same table; its outline counts files and bytes of the newest state, where its metadata does not."""
+        """Measure the same table; its outline counts files and bytes of the newest state, where its metadata does not."""
         return replace(self, is_measured=True)
 
     def look(self) -> Table:
@@ -317,7 +317,7 @@ class Catalog(NamedItems[FoundTable]):
         return any(fnmatchcase("" if name is None else str(name), wanted) for name in names)
 
     def sort_by(self, name: str, *, descending: bool = False) -> Self:
-        """The tables by the values of a column of `to_arrow`, least first; those without a value last.
+        """Sort the tables by the values of a column of `to_arrow`, least first; those without a value last.
 
         Parameters
         ----------
@@ -379,7 +379,7 @@ class Catalog(NamedItems[FoundTable]):
         )
 
     def measure(self) -> Self:
-        """The same tables, each with the files and bytes of its newest state, as its card and `to_arrow` say them.
+        """Measure the same tables, each with the files and bytes of its newest state, as its card and `to_arrow` say them.
 
         Without it a size is what the newest metadata records. Where it records none manifests are read for it, and the
         directories of tables without metadata are listed, also behind a network.
@@ -391,14 +391,14 @@ class Catalog(NamedItems[FoundTable]):
         return self._like([found.measure() for found in self])
 
     def place(self, path: str | None) -> str:
-        """A path relative to the root; the root itself is `.`, and a path elsewhere stays whole."""
+        """Place a path relative to the root; the root itself is `.`, and a path elsewhere stays whole."""
         root = self.root.rstrip("/")
         if path is None or path.rstrip("/") == root:
             return "."
         return path.removeprefix(f"{root}/")
 
     def read_outlines(self) -> list[Outline]:
-        """The outline of each table, in order: every table is opened, by several threads; no manifest is read."""
+        """Read the outline of each table, in order: every table is opened, by several threads; no manifest is read."""
         return cast("list[Outline]", call("analysis.figures:read_outlines", self))
 
     def to_arrow(self) -> pa.Table:

@@ -81,7 +81,7 @@ def select_pushed(columns: FileColumns, pushed: Iterable[Pushed]) -> Selection:
 
 
 def _make_wanted(word: str, value: Any) -> dict[str, Any]:
-    """The argument for `select_files`, under the key "wanted"; empty if nothing is ruled out."""
+    """Make the argument for `select_files`, under the key "wanted"; empty if nothing is ruled out."""
     if word in ("EqualTo", "EqualNullSafe"):
         return {"wanted": value}
     if word == "In" and isinstance(value, list | tuple):
@@ -150,7 +150,7 @@ def register_data_source(spark: SparkSession, *, push_filters: bool = False) -> 
 
 
 def make_data_source(parallelism: int, pushes: bool) -> type:
-    """The class of the data source; with `pushes` its reader takes filters."""
+    """Make the class of the data source; with `pushes` its reader takes filters."""
     from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
     not_here = NOT_HERE
@@ -212,14 +212,14 @@ def make_data_source(parallelism: int, pushes: bool) -> type:
 
 
 def describe_view(options: Mapping[str, str], parallelism: int) -> StructType:
-    """The Spark schema of the requested view."""
+    """Describe the Spark schema of the requested view."""
     return spark_schema(plan_view(parse_options(options, parallelism)).layout.schema)
 
 
 def pack_view(
     options: Mapping[str, str], pushed: Iterable[Pushed], schema: StructType, parallelism: int
 ) -> tuple[bytes, bytes, tuple[bytes, ...]]:
-    """A read as bytes: the head of its plan, the removed files (in Arrow's stream format), and the bins."""
+    """Pack a read as bytes: the head of its plan, the removed files (in Arrow's stream format), and the bins."""
     plan = plan_view(parse_options(options, parallelism), tuple(pushed))
     if spark_schema(plan.layout.schema).simpleString() != schema.simpleString():
         raise Unsupported(
@@ -231,7 +231,7 @@ def pack_view(
 
 
 def read_part(head: bytes, removals: bytes, packed: bytes | None) -> Iterator[pa.RecordBatch]:
-    """The rows of one bin, without the removed files."""
+    """Read the rows of one bin, without the removed files."""
     if packed is not None:
         yield from read_bin(head, packed, partial(drop_removed, removals=_load_removals(removals)))
 
@@ -254,7 +254,7 @@ class ViewOptions:
 
 
 def parse_options(options: Mapping[str, str], parallelism: int = 1) -> ViewOptions:
-    """The options of a read as Spark gives them. Raises `Unsupported` for an unknown one.
+    """Parse the options of a read as Spark gives them. Raises `Unsupported` for an unknown one.
 
     >>> parse_options({"path": "/t", "columns": "path, size_bytes", "stats": "FALSE"}).columns
     ('path', 'size_bytes')
@@ -286,7 +286,7 @@ def parse_options(options: Mapping[str, str], parallelism: int = 1) -> ViewOptio
 
 
 def plan_view(options: ViewOptions, pushed: tuple[Pushed, ...] = ()) -> ReadPlan:
-    """The plan of the requested view."""
+    """Give the plan of the requested view."""
     table = open_table(options.path, branch=options.branch)
     if options.view == "snapshots":
         return plan_rows(table.snapshots.to_arrow())
@@ -308,7 +308,7 @@ def _select(columns: FileColumns, options: ViewOptions, pushed: tuple[Pushed, ..
 
 
 def _parse_partition(text: str | None) -> dict[str, Any] | None:
-    """The option in the form that `select_files` takes: a range is an object with `low` and `high`."""
+    """Parse the option in the form that `select_files` takes: a range is an object with `low` and `high`."""
     if text is None:
         return None
     try:

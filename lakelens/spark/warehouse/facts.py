@@ -82,7 +82,7 @@ class PreparedScan(FileScan):
     def read(
         self, tasks: Sequence[ScanTask], request: ScanRequest, removals: pa.Table | None = None
     ) -> Iterator[FileBatch]:
-        """The entries of the tasks. Raises the `LakeError` of one that could not be read."""
+        """Read the entries of the tasks. Raises the `LakeError` of one that could not be read."""
         for task in tasks:
             if isinstance(task.line, LakeError):
                 raise task.line
@@ -137,7 +137,7 @@ class Known:
 
 
 def describe_place(place: TablePlace, known: Known) -> Rows:
-    """The rows of one table, each with the name of its data set; the error of a broken one. Never raises."""
+    """Describe the rows of one table, each with the name of its data set; the error of a broken one. Never raises."""
     try:
         # all or nothing: an error half way makes the table broken. How far an executor is belongs in no notebook
         with display.using(progress=False):
@@ -273,7 +273,7 @@ class _Look:
         return found[::-1], [{"key": key, "is_ancestor": True} for key in sorted(present)]
 
     def _describe_snapshot(self, snapshot: Snapshot, is_ancestor: bool) -> Rows:
-        """The row of a snapshot, after its lists are walked; `partial` if one of them cannot be read."""
+        """Describe the row of a snapshot, after its lists are walked; `partial` if one of them cannot be read."""
         before = {_identify(finding) for finding in self._table.findings}
         count = self._walk_lists(snapshot)
         fresh = [finding for finding in self._table.findings if _identify(finding) not in before]
@@ -313,7 +313,7 @@ class _Look:
         return len(manifests)
 
     def _note_roles(self, named: Any, snapshot: Snapshot) -> None:
-        """A manifest in Paimon's delta list was added by this commit, one in its base list by an earlier one."""
+        """Note a manifest in Paimon's delta list was added by this commit, one in its base list by an earlier one."""
         try:
             manifests = named.manifests
         except LakeError:
@@ -346,7 +346,7 @@ class _Look:
             done += size
 
     def _list_files(self, current: Snapshot | None) -> Iterator[Row]:
-        """The files of a listed table, from listing and names; none is opened."""
+        """Give the files of a listed table, from listing and names; none is opened."""
         for file in current.files if current is not None else ():
             yield {
                 **self._key,
@@ -363,7 +363,7 @@ class _Look:
 
 
 def make_key(snapshot: Snapshot) -> str:
-    """The key of a snapshot in its table: its number and its lists, because Paimon reuses numbers after a rollback."""
+    """Make the key of a snapshot in its table: its number and its lists, because Paimon reuses numbers after a rollback."""
     lists: Sequence[str | None] = [one.recorded_path for one in snapshot.manifest_lists]
     return f"{snapshot.id}:{_sign(lists)[:16]}"
 
@@ -378,12 +378,12 @@ def _identify(finding: Finding) -> tuple[str, str, str]:
 
 
 def hash_path(path: str) -> bytes:
-    """The key of a path: its MD5, like Spark's `unhex(md5(path))`."""
+    """Hash the key of a path: its MD5, like Spark's `unhex(md5(path))`."""
     return hashlib.md5(path.encode("utf-8", "surrogatepass"), usedforsecurity=False).digest()
 
 
 def describe_finding(finding: Finding, key: Row, *, of_state: bool) -> Row:
-    """A finding as a row."""
+    """Describe a finding as a row."""
     return {**key, **list_facts(FINDING, finding), "of_state": of_state}
 
 
@@ -408,7 +408,7 @@ def describe_failure(place: TablePlace, known: Known, error: Exception) -> Rows:
 
 
 def check_names(names: Collection[str]) -> tuple[str, ...]:
-    """The answers that are asked for, in the order in which they are worked out. Raises `LakeError` for another name.
+    """Check the answers that are asked for, in the order in which they are worked out. Raises `LakeError` for another name.
 
     >>> check_names({"health", "check"})
     ('check', 'health')

@@ -90,7 +90,7 @@ class Tables(Progress):
         self._counts = counts
 
     def describe(self) -> str:
-        """How far it is: `reading 40 of 210 tables, 812 manifests, 2 broken; interrupt to stop`."""
+        """Describe how far it is: `reading 40 of 210 tables, 812 manifests, 2 broken; interrupt to stop`."""
         troubled = "".join(
             f", {count:,} {name}" for name in ("broken", "unread") if (count := self._counts[name])
         )
@@ -98,7 +98,7 @@ class Tables(Progress):
         return f"reading {self.done:,} of {self.total:,} tables, {manifests}{troubled}; interrupt to stop"
 
     def describe_stop(self) -> str:
-        """What an interrupt leaves."""
+        """Describe what an interrupt leaves."""
         return f"stopped after {self.done:,} of {self.total:,} tables; what was committed is kept: run again to go on"
 
 

@@ -28,7 +28,7 @@ class InventoryState:
         self._commits = [commit for commit in log if commit.kind == "batch"]
 
     def read(self, name: str) -> DataFrame:
-        """Every committed row of a data set, with its `batch`."""
+        """Read every committed row of a data set, with its `batch`."""
         return self._store.read(name, self._commits)
 
     @property
@@ -65,7 +65,7 @@ class InventoryState:
         )
 
     def keep_current(self, rows: DataFrame, of_state: str | None = None) -> DataFrame:
-        """The rows of each table's current state; with `of_state` (SQL) also all rows for which that is false.
+        """Keep the rows of each table's current state; with `of_state` (SQL) also all rows for which that is false.
 
         Tables that are gone have none.
         """
@@ -93,7 +93,7 @@ class InventoryState:
         return self.keep_current(self.read("entries"), "partial")
 
     def list_answers(self, name: str) -> DataFrame:
-        """The rows of a data set of answers that belong to the last readable state of each table."""
+        """List the rows of a data set of answers that belong to the last readable state of each table."""
         return self.keep_current(self.read(name))
 
     @property
@@ -183,7 +183,7 @@ def read_known(spark: SparkSession, store: InventoryStore, log: Sequence[Commit]
 
 
 def _cut_plan(spark: SparkSession, frame: DataFrame) -> DataFrame:
-    """The same rows with a plan that begins here: it is part of each batch's plan, which is analysed many times."""
+    """Cut the same rows with a plan that begins here: it is part of each batch's plan, which is analysed many times."""
     from pyspark.sql import DataFrame
 
     rows = frame._jdf

@@ -44,11 +44,11 @@ class Folder(Protocol):
         ...
 
     def read_texts(self, name: str) -> dict[str, str]:
-        """The texts of the `.json` files in a directory by name; none if there is no directory."""
+        """Read the texts of the `.json` files in a directory by name; none if there is no directory."""
         ...
 
     def list_names(self, name: str) -> list[str]:
-        """The names in a directory; none if there is no directory."""
+        """List the names in a directory; none if there is no directory."""
         ...
 
     def remove(self, name: str) -> None:
@@ -146,7 +146,7 @@ class HadoopFolder:
 
 
 def open_folder(spark: SparkSession, root: str) -> Folder:
-    """The folder of a target; a path without a scheme is on Spark's default file system."""
+    """Open the folder of a target; a path without a scheme is on Spark's default file system."""
     scheme, separator, rest = root.partition(":")
     if separator and "/" not in scheme and len(scheme) > 1:
         if scheme == "file":
@@ -182,7 +182,7 @@ class Commit:
 
 
 def parse_commit(text: str) -> Commit | None:
-    """A record; None for one that is incomplete: only its number is taken."""
+    """Parse a record; None for one that is incomplete: only its number is taken."""
     try:
         return Commit(**json.loads(text))
     except (ValueError, TypeError):
@@ -219,7 +219,7 @@ class InventoryStore(ABC):
         """Remove the rows that no record names. Only the newest run may do that."""
 
     def holds(self, url: str) -> bool:
-        """Whether a location is inside the inventory itself."""
+        """Check whether a location is inside the inventory itself."""
         return False
 
     def begin_run(self, run: str, note: str | None = None) -> list[Commit]:
@@ -393,7 +393,7 @@ class SessionStore(InventoryStore):
 
 
 def open_store(spark: SparkSession, target: Any) -> InventoryStore:
-    """The store of a target: None (the session), a directory or URL (Parquet), `catalog.database` (Iceberg)."""
+    """Open the store of a target: None (the session), a directory or URL (Parquet), `catalog.database` (Iceberg)."""
     if target is None:
         return SessionStore(spark)
     text = str(target)

@@ -46,7 +46,7 @@ class TablePlace:
 def list_places(
     root: Any, spark: SparkSession, *, depth: int = 4, storage_options: Mapping[str, Any] | None = None
 ) -> list[TablePlace]:
-    """The tables below a directory, of a catalog, or of a list; each location once, in order.
+    """List the tables below a directory, of a catalog, or of a list; each location once, in order.
 
     A directory that cannot be read, and a table that its catalog cannot locate, are places with an `error`. A root that
     does not exist or cannot be read is raised.
@@ -62,14 +62,14 @@ def list_places(
 
 
 def is_catalog(name: str, spark: SparkSession) -> bool:
-    """Whether a name is a catalog of the session, and not a directory."""
+    """Check whether a name is a catalog of the session, and not a directory."""
     if "/" in name or ":" in name or os.path.exists(name):  # noqa: PTH110
         return False
     return name == _HIVE_CATALOG or spark.conf.get(f"spark.sql.catalog.{name}", None) is not None
 
 
 def _normalise(place: TablePlace) -> TablePlace:
-    """The same place with one spelling of its location: catalogs give `file:/wh/t`, walks `/wh/t`."""
+    """Normalise the same place with one spelling of its location: catalogs give `file:/wh/t`, walks `/wh/t`."""
     url = _FILE_URL.sub("/", place.url)
     return replace(place, url=url.rstrip("/") or "/")
 
@@ -129,7 +129,7 @@ def _locate_table(name: str, spark: SparkSession, options: Mapping[str, Any]) ->
 
 
 def _make_url(path: str, root: str) -> str:
-    """A path in the store of `root` as a URL that can be opened.
+    """Make a path in the store of `root` as a URL that can be opened.
 
     >>> _make_url("bucket/wh/t", "s3://bucket/wh"), _make_url("/wh/t", "file:///wh"), _make_url("/wh/t", "/wh")
     ('s3://bucket/wh/t', '/wh/t', '/wh/t')

@@ -175,7 +175,7 @@ class Inventory:
         return names
 
     def churn(self) -> DataFrame:
-        """What commits added and removed, by table and day (UTC): `commits`, files and bytes, rows of data files.
+        """Say what commits added and removed, by table and day (UTC): `commits`, files and bytes, rows of data files.
 
         Counts the entries of snapshots whose time is known. For Hive tables only the write times of today's files are known,
         not what was removed.
@@ -297,7 +297,7 @@ class Inventory:
         )
 
     def _sum_changes(self, snapshots: DataFrame) -> DataFrame:
-        """What the commits of some snapshots added and removed, by table and day."""
+        """Say what the commits of some snapshots added and removed, by table and day."""
         from pyspark.sql import functions as f
 
         times = snapshots.select("location", "snapshot_id", "committed_at")
@@ -330,6 +330,6 @@ class Inventory:
 
 
 def _show(frame: DataFrame, name: str, *further: str) -> DataFrame:
-    """The public columns of a data set."""
+    """Show the public columns of a data set."""
     names = [one for one in data_schema(name).names if one not in _INTERNAL]
     return frame.select(*map(quote_name, (*names, *further)))

@@ -69,7 +69,7 @@ def card_of_events(events: Events, detail: int = 1) -> Card:
 
 
 def format_life(life: Biography) -> str:
-    """How long it lived, what it lost, how it ended, and how many snapshots keep it.
+    """Say how long it lived, what it lost, how it ended, and how many snapshots keep it.
 
     >>> import lakelens as ll
     >>> table = ll.sample("iceberg")
@@ -112,7 +112,7 @@ def _format_span(life: Biography) -> str:
 
 
 def format_span(span: timedelta) -> str:
-    """A span of time in its two largest units.
+    """Format a span of time in its two largest units.
 
     >>> [format_span(timedelta(seconds=amount)) for amount in (925_380, 61, 0.25)]
     ['10 days 17 h', '1 min 1 s', '250 ms']

@@ -55,7 +55,7 @@ def card_of_check(check: Check, detail: int = 1) -> Card:
 
 
 def format_counts(check: Check) -> str:
-    """How many figures were compared and how many differ.
+    """Say how many figures were compared and how many differ.
 
     >>> import lakelens as ll
     >>> format_counts(ll.sample("hive").check())[-12:]
@@ -67,7 +67,7 @@ def format_counts(check: Check) -> str:
 
 
 def _format_scope(check: Check) -> str:
-    """What the check looked at."""
+    """Say what the check looked at."""
     survey = check.survey
     words = [wording.plural(len(survey.states), "state" if check.has_listing else "snapshot")]
     if survey.manifests:
@@ -77,7 +77,7 @@ def _format_scope(check: Check) -> str:
 
 
 def _format_losses(check: Check) -> str:
-    """What cannot be read, and until when all can."""
+    """Say what cannot be read, and until when all can."""
     strays = check.strays
     broken = {
         finding.path
@@ -113,7 +113,7 @@ def _format_whole(check: Check) -> str:
 
 
 def _list_unlooked(check: Check) -> list[Body]:
-    """What nobody has looked at, with what to type for it."""
+    """List what nobody has looked at, with what to type for it."""
     gaps = check.not_looked_at
     if not len(gaps):
         return [Note("Everything was looked at.", "mute")]
@@ -180,7 +180,7 @@ def _count_differ(count: int) -> Cell:
 
 
 def _list_strays(check: Check) -> list[Fold]:
-    """What is missing, what nobody refers to, and what is whole."""
+    """List what is missing, what nobody refers to, and what is whole."""
     strays = check.strays
     if strays.is_listed:
         return []
@@ -200,7 +200,7 @@ def _list_strays(check: Check) -> list[Fold]:
 
 
 def _format_originals(check: Check) -> str:
-    """What of the missing files another place still has, of a table that was copied."""
+    """Say what of the missing files another place still has, of a table that was copied."""
     count = len(check.not_here)
     if not count:
         return ""
@@ -281,7 +281,7 @@ def _fold_whole(check: Check) -> Fold:
 
 
 def _fold_defects(defects: Defects) -> Fold:
-    """Which known defects of writers were tried, and which of them show."""
+    """Fold which known defects of writers were tried, and which of them show."""
     tried, showing = len(defects.tried), defects.showing
     if not tried:
         return Fold("Writers", "no rule about writers of this format is known")
@@ -297,7 +297,7 @@ def _fold_defects(defects: Defects) -> Fold:
 
 
 def list_defects(defects: Defects) -> list[Body]:
-    """The rules that concern the writers or show, and who wrote the table."""
+    """List the rules that concern the writers or show, and who wrote the table."""
     ordered = sorted(defects.tried, key=lambda one: (not one.shows, not one.concerns))
     chosen = [tried for tried in ordered if tried.shows or tried.concerns]
     rows = [

@@ -70,7 +70,7 @@ def card_of_explanation(explanation: Explanation, detail: int = 1) -> Card:
 
 
 def _format_question(explanation: Explanation) -> str:
-    """The predicate, the snapshot, and what is left of the files that are read."""
+    """Format the predicate, the snapshot, and what is left of the files that are read."""
     snapshot = explanation.snapshot
     state = "a listing" if snapshot is None or snapshot.id is None else f"snapshot {snapshot.id}"
     words = f"{wording.clean(explanation.predicate, 400)}, on {state}"
@@ -83,7 +83,7 @@ def _format_question(explanation: Explanation) -> str:
 
 
 def _name_decider(explanation: Explanation) -> str:
-    """What skipped most files."""
+    """Name what skipped most files."""
     files: Counter[str] = Counter()
     for share in explanation.groups:
         files[f"{_WORDS[share.reason]} of {wording.clean(share.column, 60)}" if share.column else ""] += (
@@ -172,7 +172,7 @@ def _list_folds(explanation: Explanation) -> Iterator[Fold]:
 
 
 def _grid_skipped(explanation: Explanation, groups: Sequence[Share]) -> Grid:
-    """What skipped how much, with the sums: skipped and kept are the snapshot."""
+    """Say what skipped how much, with the sums: skipped and kept are the snapshot."""
     sizes = [share.size_bytes for share in groups]
     largest = max((size or 0 for size in sizes), default=0)
     rows = [
@@ -201,7 +201,7 @@ def _grid_skipped(explanation: Explanation, groups: Sequence[Share]) -> Grid:
 
 
 def _format_decision(share: Share) -> str:
-    """Where it is recorded, and what: `file: id is 43 … 99`."""
+    """Say where it is recorded, and what: `file: id is 43 … 99`."""
     if not share.detail:
         return share.level
     detail = wording.clean(share.detail, 80)
@@ -256,7 +256,7 @@ def _show_kept(explanation: Explanation, answers: Sequence[Share]) -> list[Body]
 
 
 def _format_answer(explanation: Explanation, found: DataFile, part: int, answer: str) -> str:
-    """What a file says to a part: its values where they overlap."""
+    """Say what a file says to a part: its values where they overlap."""
     words = _WORDS[answer]
     if answer != "overlaps":
         return words
@@ -268,7 +268,7 @@ def _format_answer(explanation: Explanation, found: DataFile, part: int, answer:
 
 
 def _fold_deletes(explanation: Explanation) -> Fold:
-    """Which deletes reach the files that are read."""
+    """Fold which deletes reach the files that are read."""
     kept = explanation.kept
     if len(kept) > _MOST_DELETES:
         return Fold("Deletes", f"not looked up for {wording.count(len(kept))} files: .deletes of each")
@@ -287,7 +287,7 @@ def _fold_deletes(explanation: Explanation) -> Fold:
 
 
 def _fold_tasks(explanation: Explanation) -> Fold:
-    """How an engine would divide what is read."""
+    """Fold how an engine would divide what is read."""
     if len(explanation.kept) > _MOST_TASKS:
         return Fold("Tasks", f"not worked out for {wording.count(len(explanation.kept))} files: .tasks()")
     try:

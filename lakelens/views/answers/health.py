@@ -57,7 +57,7 @@ def card_of_health(health: Health, detail: int = 1) -> Card:
 
 
 def _say_first(health: Health) -> str:
-    """The call that is worth the most, and of when the figures are."""
+    """Say the call that is worth the most, and of when the figures are."""
     words = "Nothing to act on."
     if len(health.calls):
         first, measure = health.calls[0], health.first
@@ -99,7 +99,7 @@ def _cells_of_measure(measure: Measure) -> tuple[Cell, ...]:
 
 
 def format_value(measure: Measure) -> str:
-    """The value of a measure in its unit."""
+    """Format the value of a measure in its unit."""
     return format_amount(measure.value, measure.unit)
 
 
@@ -169,7 +169,7 @@ def _block_of_calls(calls: Calls) -> Block:
 
 
 def _fold_parts(label: str, rows: PartRows, noun: str, how: str) -> Fold:
-    """The largest parts, and the sums of all."""
+    """Fold the largest parts, and the sums of all."""
     largest = rows.list_largest("size_bytes", 1)
     median = round(statistics.median(rows.to_arrow()["size_bytes"].to_pylist()))
     name = wording.clean(largest[0][noun] or "no partition", 80)

@@ -91,7 +91,7 @@ def _grid(boxes: Sequence[Box]) -> Grid:
 
 
 def _fold_bucket(bucket: Bucket) -> Fold:
-    """The levels of a bucket with their runs."""
+    """Fold the levels of a bucket with their runs."""
     levels = [
         f"level {level.name}: {wording.plural(level.rows or 0, 'row')}, "
         + ", ".join(f"{wording.clean(run.name, 160)} {WORDS[run.state]}" for run in level.runs)

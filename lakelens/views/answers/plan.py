@@ -43,7 +43,7 @@ def card_of_plan(plan: Plan, detail: int = 1) -> Card:
 
 
 def format_outcome(plan: Plan) -> str:
-    """What the plan comes to, in words that follow its name.
+    """Say what the plan comes to, in words that follow its name.
 
     >>> import lakelens as ll
     >>> format_outcome(ll.sample("iceberg").dry_run("expire_snapshots", older_than="2020-01-01"))
@@ -110,7 +110,7 @@ def _list_body(plan: Plan) -> Iterator[Body]:
 
 
 def _format_loss(plan: Plan) -> str:
-    """Which times cannot be travelled to."""
+    """Say which times cannot be travelled to."""
     times = sorted(fate.at for fate in plan.snapshots_lost if fate.at is not None)
     if not times:
         return f"{wording.plural(len(plan.snapshots_lost), 'state')} can never be read again."

@@ -80,7 +80,7 @@ def card_of_version(version: Version, detail: int = 1) -> Card:
 
 
 def format_lives(life: RowLife) -> str:
-    """How many rows and versions, how often they moved, and whether they are there.
+    """Say how many rows and versions, how often they moved, and whether they are there.
 
     >>> import lakelens as ll
     >>> format_lives(ll.sample("paimon").row("id = 4"))
@@ -168,12 +168,12 @@ def _cells_of_version(version: Version, exact: bool) -> tuple[Cell, ...]:
 
 
 def _name_commit(of: Version | Move | End, number: int | None, shown: Cell) -> Cell:
-    """When a commit was made, which leads to its snapshot; other branches may number their own."""
+    """Name when a commit was made, which leads to its snapshot; other branches may number their own."""
     return shown if of.branch else named.snapshot(number, shown)
 
 
 def _format_values(version: Version) -> Cell:
-    """The values that changed, of the first version all; where it is; what ended it."""
+    """Format the values that changed, of the first version all; where it is; what ended it."""
     wanted = version.changed if version.number > 1 else tuple(version.values)
     parts: list[Cell] = []
     for name in wanted[:_MOST_VALUES]:
@@ -213,7 +213,7 @@ def _cells_of_move(version: Version, move: Move, exact: bool) -> tuple[Cell, ...
 
 
 def _name_place(file: str, position: int, more: str = "", number: int | None = None) -> Cell:
-    """Where a row is: its file and its position, and by which commit it came there."""
+    """Name where a row is: its file and its position, and by which commit it came there."""
     name, place = wording.name(file), f", row {wording.count(position)}"
     said = named.mention(more, number) or named.sentence(more)
     small = (replace(part, role="small") for part in named.sentence(place, *said))
@@ -221,7 +221,7 @@ def _name_place(file: str, position: int, more: str = "", number: int | None = N
 
 
 def _list_still(life: RowLife) -> list[Fold]:
-    """Which snapshots still show each version."""
+    """List which snapshots still show each version."""
     if not life.has_history or not life.lives:
         return []
     past = life.past

@@ -89,7 +89,7 @@ def card_of_expiry(expiry: Expiry, detail: int = 1) -> Card:
 
 
 def _format_scope(space: Space) -> str:
-    """How many files, and what is worth knowing first."""
+    """Say how many files, and what is worth knowing first."""
     sentences = [wording.plural(space.files, "file")]
     if space.before is not None:
         found = space.find_freed(space.before)
@@ -113,7 +113,7 @@ def _format_expiring(space: Space, expiry: Expiry) -> str:
 
 
 def _format_share(part: int, whole: int) -> str:
-    """A share in per cent.
+    """Format a share in per cent.
 
     >>> _format_share(1, 3), _format_share(1, 30), _format_share(1, 30_000), _format_share(0, 3)
     ('33 %', '3.3 %', '< 0.1 %', '')
@@ -151,7 +151,7 @@ def _grid_slices(space: Space, detail: int) -> Grid:
 def _list_rows(
     space: Space, group: str, members: Slices, most: int
 ) -> Iterator[tuple[int, tuple[Cell, ...]]]:
-    """The row of a group, then those of its parts; of many the largest, and one of all others."""
+    """List the row of a group, then those of its parts; of many the largest, and one of all others."""
     keeper = members[0].kept_by
     if group == names.OLD:
         keeper = "all that the current snapshot lacks; by who keeps it last"
@@ -176,7 +176,7 @@ def _list_rows(
 
 
 def _add_others(space: Space, group: str, others: Sequence[Slice]) -> tuple[int, tuple[Cell, ...]]:
-    """One row for parts that have none of their own."""
+    """Add one row for parts that have none of their own."""
     size = sum(row.size_bytes for row in others)
     noun = "column" if group == names.LIVE else "row"
     many = f"… {wording.count(len(others))} more {noun}{'s' * (len(others) != 1)}"
@@ -188,7 +188,7 @@ def _add_others(space: Space, group: str, others: Sequence[Slice]) -> tuple[int,
 def _choose(
     space: Space, group: str, members: Slices, most: int
 ) -> tuple[list[Slice], list[Slice], list[Slice]]:
-    """The parts that have a row of their own, those that are added up, and those that follow."""
+    """Choose the parts that have a row of their own, those that are added up, and those that follow."""
     listed, rest = list(members), list[Slice]()
     if group == names.LIVE:
         listed = [row for row in members if row.part in space.division.columns]
@@ -205,7 +205,7 @@ def _row(space: Space, name: str | Cell, files: int | None, size: int, keeper: C
 
 
 def _format_parts(group: str, members: Sequence[Slice]) -> str:
-    """The parts of a group in a line, with their files; who keeps orphans is said too."""
+    """Format the parts of a group in a line, with their files; who keeps orphans is said too."""
     parts = [
         f"{wording.count(row.files)} {wording.clean(_name_one(row), 60)}" for row in members[:6] if row.files
     ]
@@ -215,7 +215,7 @@ def _format_parts(group: str, members: Sequence[Slice]) -> str:
 
 
 def _name_one(found: Slice) -> str:
-    """A part as it is called after a number: of one file in the singular.
+    """Name a part as it is called after a number: of one file in the singular.
 
     >>> [_name_one(Slice("live manifests", name, 7, 1)) for name in ("manifest lists", "manifests of data")]
     ['manifest list', 'manifest of data']
@@ -231,7 +231,7 @@ def _name_one(found: Slice) -> str:
 
 
 def _format_method(space: Space) -> str:
-    """Where the bytes of columns come from, and the rule of the rows."""
+    """Say where the bytes of columns come from, and the rule of the rows."""
     division = space.division
     sources = []
     if division.footers:

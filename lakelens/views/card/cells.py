@@ -49,7 +49,7 @@ def code(thing: object) -> Cell:
 
 
 def _measure(thing: object) -> object:
-    """What a thing is sorted by other than its text."""
+    """Measure what a thing is sorted by other than its text."""
     return thing if isinstance(thing, int | float | Decimal | date) else None
 
 
@@ -70,7 +70,7 @@ def _choose_role(thing: object) -> Role:
 
 
 def _is_number(thing: object, levels: int = wording.DEEPEST) -> bool:
-    """Whether a value is a number, the digits of one, or made of such values alone, as deep as values are written."""
+    """Check whether a value is a number, the digits of one, or made of such values alone, as deep as values are written."""
     if isinstance(thing, Mapping | list | tuple):
         parts = thing.values() if isinstance(thing, Mapping) else thing
         return levels > 0 and all(_is_number(part, levels - 1) for part in parts)
@@ -94,12 +94,12 @@ def size(amount: int | None) -> Cell:
 
 
 def added(amount: int) -> Cell:
-    """What came."""
+    """Say what came."""
     return Cell(wording.change(amount), "add" if amount else "mute", key=amount)
 
 
 def removed(amount: int) -> Cell:
-    """What went."""
+    """Say what went."""
     return Cell(wording.change(-amount), "del" if amount else "mute", key=amount)
 
 
@@ -161,7 +161,7 @@ def join(*parts: Cell) -> Cell:
 
 
 def explain(cell: Cell, small: str, target: Target | None = None) -> Cell:
-    """A cell with small print in a second line, where there is any; `target` is what that names.
+    """Explain a cell with small print in a second line, where there is any; `target` is what that names.
 
     >>> explain(Cell("rewrite_data_files"), "lakelens").text
     'rewrite_data_files; lakelens'
@@ -225,7 +225,7 @@ def stored(thing: object, place: Place, vocabulary: Vocabulary) -> Cell:
 
 
 def read_milliseconds(thing: object) -> datetime | None:
-    """The time that milliseconds since 1970 are; None beyond the years that Python has."""
+    """Read the time that milliseconds since 1970 are; None beyond the years that Python has."""
     try:
         return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=int(str(thing)))
     except (ValueError, OverflowError):
@@ -315,7 +315,7 @@ def _scale(amount: int, longest: int) -> int:
 
 
 def prune(full: Grid) -> Grid:
-    """The grid without the columns that say nothing in any row."""
+    """Prune the grid without the columns that say nothing in any row."""
     kept = [
         index
         for index in range(len(full.columns))
@@ -346,7 +346,7 @@ def mapping(items: Mapping[str, Any], *, how: str, about: About = ()) -> Grid:
 
 
 def hint(text: str, typed: str, target: Target | None = None, words: str = "") -> Note:
-    """What to type for more, in small print; a view with links has `words` instead, which lead to the target."""
+    """Say what to type for more, in small print; a view with links has `words` instead, which lead to the target."""
     return Note(text, "mute", typed, target, words)
 
 
@@ -383,7 +383,7 @@ def json_item(thing: object) -> Cell:
 
 
 def _is_long(thing: Sized) -> bool:
-    """Whether a value takes more than a line; one with many items is not written out to find out."""
+    """Check whether a value takes more than a line; one with many items is not written out to find out."""
     return len(thing) > 60 or len(str(thing)) > 120
 
 

@@ -25,7 +25,7 @@ _LEAST = 3
 
 @cache
 def read_style(name: str) -> Any:
-    """A packaged sheet, the one text that is marked as markup here: it is ours, not a lake's."""
+    """Read a packaged sheet, the one text that is marked as markup here: it is ours, not a lake's."""
     from markupsafe import Markup
 
     return Markup(files(_PACKAGE).joinpath("static", name).read_text("utf-8"))
@@ -59,7 +59,7 @@ def mark_breaks(text: str) -> Any:
 
 
 def _cut(word: str) -> list[str]:
-    """The parts of a long word, none so short that it would stand alone in a line."""
+    """Cut the parts of a long word, none so short that it would stand alone in a line."""
     parts: list[str] = []
     for part in _PART.findall(word):
         if parts and (len(parts[-1]) < _LEAST or len(part) < _LEAST):
@@ -101,5 +101,5 @@ def template_environment() -> Environment:
 
 
 def _guard(held: Any) -> Any:
-    """What every expression of a template passes: whatever a card forgot to make visible is made so here."""
+    """Say what every expression of a template passes: whatever a card forgot to make visible is made so here."""
     return visible(held) if type(held) is str else held

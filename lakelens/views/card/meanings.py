@@ -22,7 +22,7 @@ _FORMATS = ("iceberg", "paimon", "hive")
 
 
 def list_sections(thing: Any, *sections: str) -> About:
-    """Where the labels of an object are explained: the sections of its format, then those that all formats share.
+    """List where the labels of an object are explained: the sections of its format, then those that all formats share.
 
     The format is the one whose package has the object's class. For a class that all formats share every glossary of this
     package is searched.
@@ -34,7 +34,7 @@ def list_sections(thing: Any, *sections: str) -> About:
 
 
 def add_meanings(card: Card, detail: int) -> Card:
-    """The card with a meaning where a label first appears and, where it is opened, with the list of them at its end."""
+    """Add the card with a meaning where a label first appears and, where it is opened, with the list of them at its end."""
     explained = _Explainer(display.meanings).explain_card(card, card.about)
     if detail < 2:
         return explained
@@ -129,7 +129,7 @@ def add_column(pairs: Pairs, find: Callable[[str], str], hovered: Mapping[str, s
 
 
 def list_names(names: Iterable[tuple[str, str]]) -> tuple[Body, ...]:
-    """A table of names with what they mean, of those that have a meaning; nothing where none has."""
+    """List a table of names with what they mean, of those that have a meaning; nothing where none has."""
     rows = tuple((Cell(name), _cell_of_meaning(meaning)) for name, meaning in names if meaning)
     return (Grid((Column("name", is_short=True), Column(_MEANING)), rows),) if rows else ()
 
@@ -139,7 +139,7 @@ def _cell_of_meaning(meaning: str) -> Cell:
 
 
 def list_meanings(card: Card) -> Iterator[tuple[str, str]]:
-    """The names that a card explains, each with its sentence, in order."""
+    """List the names that a card explains, each with its sentence, in order."""
     for fact in card.facts:
         if fact.meaning:
             yield wording.clean(fact.label), fact.meaning

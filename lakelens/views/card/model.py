@@ -224,7 +224,7 @@ class Fold:
             return (Note(f"ERROR, cannot be read: {clean(error)}", "warn"),)
 
     def is_open(self, detail: int) -> bool:
-        """Whether it is open at this detail."""
+        """Check whether it is open at this detail."""
         return self.opened or detail >= self.level
 
 

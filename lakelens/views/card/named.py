@@ -60,7 +60,7 @@ def page(name: str, **asked: object) -> Target:
 
 
 def place(kind: TargetKind, path: str | None, shown: str | None = None) -> Cell:
-    """A path in the code font, by its last name unless something else is `shown`."""
+    """Place a path in the code font, by its last name unless something else is `shown`."""
     cell = cells.code(wording.name(path) if shown is None else shown)
     return lead(cell, Target(kind, path)) if path else cell
 
@@ -75,7 +75,7 @@ def file(
 
 
 def target_of_file(found: DataFile | IndexFile | StatisticsFile | str) -> Target:
-    """What leads to a file; to a vector in a file of several by its offset too."""
+    """Say what leads to a file; to a vector in a file of several by its offset too."""
     if isinstance(found, str):
         return Target("file", found)
     if isinstance(found, IndexFile):
@@ -92,7 +92,7 @@ def stored(found: StoredFile, shown: Cell) -> Cell:
 
 
 def target_of_stored(found: StoredFile) -> Target:
-    """What leads to a stored object."""
+    """Say what leads to a stored object."""
     role = found.role.partition(" (")[0].removeprefix("branch ")
     kind = _KINDS.get(role, "bytes") if found.referenced_by else "bytes"
     if kind in _OF_SNAPSHOTS and not any(name.startswith("snapshot ") for name in found.referenced_by):

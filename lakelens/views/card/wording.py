@@ -51,7 +51,7 @@ def split_ids(text: str) -> list[tuple[str, bool]]:
 
 
 def format_failure(thing: object, error: Exception) -> str:
-    """What stands where a view failed: the object's one line, and why."""
+    """Say what stands where a view failed: the object's one line, and why."""
     try:
         line = repr(thing)
     except Exception as second:  # the same damage may stop the one line too
@@ -60,7 +60,7 @@ def format_failure(thing: object, error: Exception) -> str:
 
 
 def count(number: int | None) -> str:
-    """A count with separators; unknown is said.
+    """Give a count with separators; unknown is said.
 
     >>> count(1564185), count(-3), count(None)
     ('1,564,185', '−3', 'unknown')
@@ -124,7 +124,7 @@ def deleted(rows: Amount | None, values: int | None = None) -> str:
 
 
 def live(rows: LiveRows) -> str:
-    """How many rows are left: the number, or between which numbers it is.
+    """Say how many rows are left: the number, or between which numbers it is.
 
     >>> from lakelens.model.deletes import LiveRows
     >>> live(LiveRows(8, "", 10, 8, 8)), live(LiveRows(None, "", 10, 0, 10)), live(LiveRows(None, "", 1002, 800, 1002))
@@ -179,7 +179,7 @@ def moment(value: datetime | None, *, exact: bool = False) -> str:
 
 
 def share_a_second(times: Iterable[datetime | None]) -> bool:
-    """Whether two of several times are in the same second, so that only their milliseconds distinguish them.
+    """Check whether two of several times are in the same second, so that only their milliseconds distinguish them.
 
     >>> noon = datetime(2026, 11, 21, 12, tzinfo=UTC)
     >>> share_a_second([noon, None, noon.replace(microsecond=50_000)]), share_a_second([noon, None, None])
@@ -202,7 +202,7 @@ def duration(milliseconds: int) -> str:
 
 
 def name_statement(sql: str | None) -> str:
-    """The kind of a statement of SQL, its first word; empty where that is no word.
+    """Name the kind of a statement of SQL, its first word; empty where that is no word.
 
     >>> name_statement("insert INTO t VALUES (1)"), name_statement("(SELECT 1)"), name_statement(None)
     ('INSERT', '', '')
@@ -271,7 +271,7 @@ def octets(data: bytes, most: int = 48) -> str:
 
 
 def name(path: str | None) -> str:
-    """The last component of a path, harmless."""
+    """Name the last component of a path, harmless."""
     return clean((path or "").rstrip("/").rsplit("/", 1)[-1])
 
 

@@ -121,7 +121,7 @@ def _show(outline: Outline, cell: Cell) -> Cell:
 
 
 def _show_rows(outline: Outline) -> Cell:
-    """The live rows: a number, its bounds, or that nobody has counted them."""
+    """Show the live rows: a number, its bounds, or that nobody has counted them."""
     rows = outline.rows
     if rows is None:
         return UNKNOWN_CELL
@@ -131,7 +131,7 @@ def _show_rows(outline: Outline) -> Cell:
 
 
 def _show_findings(outline: Outline) -> Cell:
-    """How many findings of the worst severity there are."""
+    """Show how many findings of the worst severity there are."""
     for severity in _SEVERITIES:
         number = outline.count_findings(severity)
         if number:
@@ -143,7 +143,7 @@ def _show_findings(outline: Outline) -> Cell:
 
 
 def _fold_findings(catalog: Catalog, pairs: Sequence[tuple[FoundTable, Outline]]) -> Fold:
-    """What was found in the tables: the worst first, the table of each beside it."""
+    """Fold what was found in the tables: the worst first, the table of each beside it."""
     found = [
         (severity, table, message)
         for severity in _SEVERITIES
@@ -169,7 +169,7 @@ def _fold_findings(catalog: Catalog, pairs: Sequence[tuple[FoundTable, Outline]]
 
 
 def _list_messages(outline: Outline, severity: str) -> list[str]:
-    """What an outline has of a severity; that it could not be opened is an error."""
+    """List what an outline has of a severity; that it could not be opened is an error."""
     messages = [finding.message for finding in outline.findings if finding.severity == severity]
     return (
         [outline.error.reason, *messages] if outline.error is not None and severity == "error" else messages
@@ -177,7 +177,7 @@ def _list_messages(outline: Outline, severity: str) -> list[str]:
 
 
 def _list_notes(outlines: Sequence[Outline], *, is_sorted: bool) -> list[Note]:
-    """What was looked at, and what was not."""
+    """List what was looked at, and what was not."""
     requests = sum(outline.reads.requests for outline in outlines if outline.reads is not None)
     size = sum(outline.reads.bytes for outline in outlines if outline.reads is not None)
     looked = (

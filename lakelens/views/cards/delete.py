@@ -35,7 +35,7 @@ _ABOUT = ("common.deletes",)
 
 
 def list_delete_folds(found: DataFile, detail: int) -> list[Fold]:
-    """The fold "Deletes" of a data file's card: how many rows are deleted and by what; none without deletes."""
+    """List the fold "Deletes" of a data file's card: how many rows are deleted and by what; none without deletes."""
     if found.content != "data":
         return []
     try:
@@ -58,7 +58,7 @@ def list_delete_folds(found: DataFile, detail: int) -> list[Fold]:
 
 
 def list_live_folds(snapshot: Snapshot, detail: int) -> list[Fold]:
-    """The fold "Live rows" of a snapshot's card, where they were counted or the metadata alone bounds them."""
+    """List the fold "Live rows" of a snapshot's card, where they were counted or the metadata alone bounds them."""
     counted = _find_counted(snapshot, detail)
     if counted is None or (counted.count == counted.recorded and "live_rows" not in vars(snapshot)):
         return []
@@ -74,7 +74,7 @@ def list_live_folds(snapshot: Snapshot, detail: int) -> list[Fold]:
 
 
 def format_live(rows: LiveRows) -> str:
-    """How many rows are left, in a line."""
+    """Say how many rows are left, in a line."""
     if rows.count is not None:
         of = f" of {wording.count(rows.recorded)}" if rows.recorded is not None else ""
         return f"{wording.count(rows.count)}{of}: {wording.clean(rows.reason)}"
@@ -85,7 +85,7 @@ def format_live(rows: LiveRows) -> str:
 
 
 def format_positions(positions: Iterable[int]) -> str:
-    """The first positions, and how many more there are.
+    """Format the first positions, and how many more there are.
 
     >>> format_positions(range(3)), format_positions(range(14))
     ('0, 1, 2', '0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, … 2 more')
@@ -191,7 +191,7 @@ def _list_counts(rows: LiveRows) -> Body:
 
 
 def _format_merging(found: DataFile) -> str:
-    """Why the rows of a file cannot be counted: those of a primary-key table are merged by key."""
+    """Say why the rows of a file cannot be counted: those of a primary-key table are merged by key."""
     try:
         rows = None if found.deletes else found.live_rows
     except LakeError:
@@ -201,7 +201,7 @@ def _format_merging(found: DataFile) -> str:
 
 
 def _format_deleted(found: DataFile, matches: Sequence[DeleteMatch], detail: int) -> tuple[str, str]:
-    """An alert, or how many rows are deleted by what: exactly where that is known or cheap to read."""
+    """Format an alert, or how many rows are deleted by what: exactly where that is known or cheap to read."""
     kinds = Counter(match.kind for match in matches)
     by = " and ".join(wording.plural(number, _KINDS[kind]) for kind, number in kinds.items())
     of = f" of {wording.count(found.record_count)}" if found.record_count is not None else ""
@@ -224,7 +224,7 @@ def _knows_positions(matches: Sequence[DeleteMatch]) -> bool:
 
 
 def _is_cheap(match: DeleteMatch, data: DataFile | None = None) -> bool:
-    """Whether the rows of a match may be decoded for a card."""
+    """Check whether the rows of a match may be decoded for a card."""
     rows = [getattr(match.file, "record_count", None) if match.cardinality is None else match.cardinality]
     if match.kind == "equality_deletes":
         rows.append(match.at_most if data is None else data.record_count)
@@ -297,7 +297,7 @@ def _fold_positions(match: DeleteMatch, detail: int) -> Fold:
 
 
 def _fold_values(match: DeleteMatch, detail: int) -> list[Fold]:
-    """The values that an equality delete removes, where the delete file is small."""
+    """Fold the values that an equality delete removes, where the delete file is small."""
     rows = getattr(match.file, "record_count", None)
     if "values" not in vars(match) and (rows is None or rows > _MOST_READ):
         return []
@@ -444,7 +444,7 @@ def _list_contents(found: IndexFile, detail: int) -> list[Fold]:
 
 
 def _format_blob(blob: Any) -> Cell:
-    """A blob by its own properties."""
+    """Format a blob by its own properties."""
     if isinstance(blob, Mapping):
         return cells.value(blob)
     properties = getattr(blob, "properties", None) or {}
@@ -468,7 +468,7 @@ def _fold_hashes(found: Any) -> Fold:
 
 
 def _fold_record(found: IndexFile) -> Fold:
-    """The record, field by field; one that stands for several files (a Puffin file's vectors) is shown as it is."""
+    """Fold the record, field by field; one that stands for several files (a Puffin file's vectors) is shown as it is."""
     record = {str(key): held for key, held in found.raw.items() if key != "files"}
     about = list_sections(found, "index_file", "statistics")
     if not record:

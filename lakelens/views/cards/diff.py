@@ -105,7 +105,7 @@ def _format_id(number: int | None) -> str:
 
 
 def _format_time(diff: Diff) -> str:
-    """How long after the other the second was committed."""
+    """Say how long after the other the second was committed."""
     if diff.before is None or diff.before.committed_at is None or diff.after.committed_at is None:
         return ""
     seconds = (diff.after.committed_at - diff.before.committed_at).total_seconds()
@@ -337,7 +337,7 @@ def card_of_delete_changes(changes: DeleteChanges, detail: int = 1) -> Card:
 
 
 def _note_manifests(changes: ManifestChanges, taken: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
-    """Which dropped manifests each new one rewrites and how much of them; where the files of each dropped one went."""
+    """Note which dropped manifests each new one rewrites and how much of them; where the files of each dropped one went."""
     live = {manifest.path: _count_live(manifest) for manifest in changes.dropped}
     notes, went = {}, Counter[str]()
     for path, sources in taken.items():
@@ -363,7 +363,7 @@ def _note_manifests(changes: ManifestChanges, taken: Mapping[str, Mapping[str, i
 
 
 def _count_live(manifest: Manifest) -> int | None:
-    """The live files of a manifest by the counts of its list; None where the list does not say."""
+    """Count the live files of a manifest by the counts of its list; None where the list does not say."""
     added, existing = manifest.added_files_count, manifest.existing_files_count
     return None if added is None or existing is None else added + existing
 
@@ -382,7 +382,7 @@ def grid_json(changes: Sequence[JsonChange], how: str = "", target: Target | Non
 
 
 def _show_side(line: Neighbours, held: object) -> Cell:
-    """What was there, or what is there now, in the format's words where it has any."""
+    """Show what was there, or what is there now, in the format's words where it has any."""
     if line.words:
         return cells.text(line.words)
     return cells.stored(held, line.place, line.changes[0].vocabulary)

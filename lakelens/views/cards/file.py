@@ -23,7 +23,7 @@ from lakelens.views.describe import card_of_path, describe, one
 
 
 def format_bounds(bounds: Bounds) -> str:
-    """How many columns have statistics, and which of them have nulls."""
+    """Say how many columns have statistics, and which of them have nulls."""
     if not bounds:
         return "no column has statistics"
     nulls = [column.name for column in bounds.values() if column.nulls]
@@ -95,7 +95,7 @@ def card_of_column(column: ColumnBounds, detail: int = 1) -> Card:
 
 
 def format_stats(stats: RowStats, *, columns_elsewhere: bool = False) -> Cell:
-    """The statistics in a line: the range of each column; only their number where they are shown elsewhere."""
+    """Format the statistics in a line: the range of each column; only their number where they are shown elsewhere."""
     if not stats.names:
         return Cell("none kept", "mute")
     if columns_elsewhere:
@@ -290,7 +290,7 @@ def _fold_fields(found: DataFile) -> Fold:
 
 
 def _flatten(raw: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The record's fields; those of a record inside it (Paimon's `_FILE`) in its place."""
+    """Flatten the record's fields; those of a record inside it (Paimon's `_FILE`) in its place."""
     for name, value in raw.items():
         if name == "_FILE" and isinstance(value, Mapping):
             yield from value.items()
@@ -299,7 +299,7 @@ def _flatten(raw: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _format_field(found: DataFile, name: str, held: Any) -> Cell:
-    """A field as the object gives it decoded under the same name; as stored where it has none."""
+    """Format a field as the object gives it decoded under the same name; as stored where it has none."""
     if isinstance(held, Mapping) and held and all(isinstance(key, int) for key in held):
         return Cell(f"{wording.plural(len(held), 'column')}: see Bounds", "mute")
     try:
@@ -314,13 +314,13 @@ def _format_field(found: DataFile, name: str, held: Any) -> Cell:
 
 
 def _format_plain(name: str, held: Any) -> Cell:
-    """A value as Python would print it; a path and a name of a file as they are."""
+    """Format a value as Python would print it; a path and a name of a file as they are."""
     is_place = isinstance(held, str) and name.lower().endswith(("path", "file", "_file_name", "manifest"))
     return cells.code(held) if is_place else cells.value(held)
 
 
 def _fold_footer(found: DataFile) -> Fold:
-    """What the file says of itself, beside what the metadata claims of it."""
+    """Fold what the file says of itself, beside what the metadata claims of it."""
     try:
         footer = found.footer
         claims = compare_claims(found, footer)
@@ -337,7 +337,7 @@ def _fold_footer(found: DataFile) -> Fold:
 
 
 def format_claims(claims: Sequence[Claim]) -> tuple[str, str]:
-    """The alert and the answer: how many facts agree, and what differs."""
+    """Format the alert and the answer: how many facts agree, and what differs."""
     counts = Counter(claim.verdict for claim in claims)
     if not claims:
         return "", "records nothing that the metadata records too"

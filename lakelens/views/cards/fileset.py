@@ -64,7 +64,7 @@ def grid_files(
 
 
 def format_contents(files: FileSet) -> str:
-    """How many files of which content."""
+    """Say how many files of which content."""
     counts = Counter(content for (content,) in files.pick("content"))
     nouns = {content: _NOUNS.get(content, content) for content in counts}
     return ", ".join(wording.plural(number, nouns[content]) for content, number in counts.items())

@@ -29,7 +29,7 @@ HINT_CHECK = cells.hint(
 
 
 def format_alert(findings: Findings) -> str:
-    """How many errors and warnings there are; empty when there are none."""
+    """Say how many errors and warnings there are; empty when there are none."""
     counts = Counter(finding.severity for finding in findings)
     return ", ".join(
         wording.plural(counts[s], s.upper(), f"{s.upper()}S") for s in ("error", "warning") if counts[s]
@@ -37,7 +37,7 @@ def format_alert(findings: Findings) -> str:
 
 
 def fold_findings(findings: Findings, looked_at: str = "no problems found so far") -> Fold:
-    """The findings of a table: the worst is said in the answer; `looked_at` is the answer where there are none."""
+    """Fold the findings of a table: the worst is said in the answer; `looked_at` is the answer where there are none."""
     if not len(findings):
         return Fold("Findings", looked_at, lambda: one(HINT_CHECK))
     notes = sum(finding.severity == "note" for finding in findings)
@@ -81,7 +81,7 @@ def _list_findings(findings: Findings) -> list[Body]:
 
 
 def name_place(finding: Finding, shown: str) -> Cell:
-    """Where a finding is: a file of the table, or a place in one, after its path and a number sign."""
+    """Name where a finding is: a file of the table, or a place in one, after its path and a number sign."""
     path = finding.path.partition("#")[0]
     return named.place("bytes", path if "/" in path else None, shown)
 
@@ -178,7 +178,7 @@ def mark_span(sql: str, span: tuple[int, int] | None) -> str:
 
 
 def _format_cause(error: LakeError) -> str:
-    """What an error comes from, in one line; nothing where the error says that itself."""
+    """Say what an error comes from, in one line; nothing where the error says that itself."""
     cause = error.__cause__
     if cause is None or isinstance(error, OSError) or not str(cause).strip():
         return ""
@@ -208,13 +208,13 @@ _MOST = 3
 
 
 def format_evidence(evidence: Evidence) -> str:
-    """Why the directory is recognised as a table, and why this version of it."""
+    """Say why the directory is recognised as a table, and why this version of it."""
     reasons = [*evidence.reasons, *([evidence.version_choice] if evidence.version_choice else [])]
     return "; ".join(wording.clean(reason, 300) for reason in reasons)
 
 
 def list_evidence(evidence: Evidence, location: str) -> list[Body]:
-    """The files that made it certain, and what else could have been opened, by their places below the table."""
+    """List the files that made it certain, and what else could have been opened, by their places below the table."""
 
     def shorten(path: str) -> Cell:
         root = location.rstrip("/") + "/"
@@ -251,7 +251,7 @@ def card_of_evidence(evidence: Evidence, detail: int = 1) -> Card:
 
 
 def _name_whole(path: str) -> Cell:
-    """A path; one below a table that is not known here leads nowhere."""
+    """Name a path; one below a table that is not known here leads nowhere."""
     is_whole = path.startswith("/") or "://" in path
     return named.place("bytes", path if is_whole else None, path)
 
@@ -267,14 +267,14 @@ def _trim(place: str) -> str:
 
 
 def format_relocation(relocation: Relocation) -> str:
-    """Where it was recorded."""
+    """Say where it was recorded."""
     if not is_moved(relocation):
         return "it is where it was recorded"
     return f"it was recorded at {wording.clean(relocation.recorded_location)}"
 
 
 def note_elsewhere(table: Table) -> list[Body]:
-    """Which files this copy of a table lacks, so that they were looked at where they were recorded."""
+    """Note which files this copy of a table lacks, so that they were looked at where they were recorded."""
     elsewhere = table.relocation.elsewhere
     if not elsewhere:
         return []
@@ -328,7 +328,7 @@ def card_of_reads(reads: Reads, detail: int = 1) -> Card:
 
 
 def fold_keys(keys: EncryptionKeys) -> Fold:
-    """The keys of an encrypted table, and what of it is in the clear."""
+    """Fold the keys of an encrypted table, and what of it is in the clear."""
     used = [key for key in keys if key.snapshots]
     named = ", ".join(wording.clean(key.id, 60) for key in used[:3]) or "none"
     more = f" and {wording.count(len(used) - 3)} more" if len(used) > 3 else ""

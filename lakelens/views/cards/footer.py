@@ -215,7 +215,7 @@ def _size(amount: int | None) -> Cell:
 
 
 def _format_saved(stored: int | None, plain: int | None) -> Cell:
-    """The part of the encoded bytes that compression saved; negative where it made more of them."""
+    """Format the part of the encoded bytes that compression saved; negative where it made more of them."""
     if stored is None or not plain:
         return cells.ABSENT
     percent = round(100 * (plain - stored) / plain)

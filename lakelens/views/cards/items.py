@@ -99,7 +99,7 @@ def _find_kind(items: Items[Any]) -> tuple[str, tuple[str, str], Callable[..., G
 
 
 def name_items(items: Items[Any]) -> tuple[str, str, str]:
-    """What a list is called, what one of it is called, and several.
+    """Name what a list is called, what one of it is called, and several.
 
     >>> name_items(Schemas()), name_items(type("TriedRules", (Items,), {})())
     (('Schemas', 'schema', 'schemas'), ('Tried rules', 'item', 'items'))
@@ -117,7 +117,7 @@ def grid_some(items: Items[Any], some: Sequence[Any]) -> Grid:
 
 
 def about_items(items: Items[Any]) -> About:
-    """Where the labels of a list are explained."""
+    """Say where the labels of a list are explained."""
     return (*list_sections(items[0], *_LISTED), *_ABOUT) if len(items) else _ABOUT
 
 
@@ -162,7 +162,7 @@ def _show_fact(item: Any, fact: Fact) -> Cell:
 
 
 def _find_target(item: Any, name: str, held: str) -> Target | None:
-    """What a fact of a list names: a snapshot, a schema, a document."""
+    """Find what a fact of a list names: a snapshot, a schema, a document."""
     if name in ("snapshot_id", "parent_id") and not isinstance(item, Ref):
         return Target("snapshot", held)
     if isinstance(item, Schema) and name == "id":
@@ -277,7 +277,7 @@ def _format_type(kind: Any) -> str:
 
 
 def _show_value(held: object) -> Cell:
-    """A value of a row, as SQL calls it where there is none."""
+    """Show a value of a row, as SQL calls it where there is none."""
     return cells.NULL if held is None else cells.value(held, "NULL")
 
 

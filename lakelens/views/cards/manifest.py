@@ -88,7 +88,7 @@ def card_of_list(found: ManifestList, detail: int = 1) -> Card:
 
 
 def _is_gone(found: ManifestList) -> bool:
-    """Whether its file is missing: then it has no header to offer."""
+    """Check whether its file is missing: then it has no header to offer."""
     try:
         found.manifests  # noqa: B018 - read for the card anyway
     except Missing:
@@ -145,7 +145,7 @@ def _list_header(header: Mapping[str, Any], about: tuple[str, ...]) -> list[Body
 
 
 def _format_schema(schema: Any, kind: Any) -> str:
-    """The record of a schema, which is in Avro's JSON for every container, in a line."""
+    """Format the record of a schema, which is in Avro's JSON for every container, in a line."""
     fields = schema.get("fields") if isinstance(schema, Mapping) else None
     if not isinstance(fields, list):
         return "as stored, in Avro's JSON"

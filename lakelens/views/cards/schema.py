@@ -39,7 +39,7 @@ def card_of_schema(schema: Schema, detail: int = 1) -> Card:
 
 
 def format_schema(schema: Schema) -> str:
-    """How many columns, and which of them are the key."""
+    """Say how many columns, and which of them are the key."""
     names = schema.identifier_names
     key = f", key ({', '.join(wording.clean(name, 60) for name in names[:6])})" if names else ""
     return f"{wording.plural(len(schema), 'column')}{key}"
@@ -162,7 +162,7 @@ def grid_columns(table: Table) -> Grid:
 
 
 def format_evolution(schema: Schema) -> str:
-    """What happened to the columns, in a line; empty when nothing did."""
+    """Say what happened to the columns, in a line; empty when nothing did."""
     history, dropped = trace_columns(schema, _list_versions(schema))
     names = {field.id: name for name, field in schema.walk()}
     words = [f"{wording.clean(names[key], 40)} {change}" for key, change in history.items() if key in names]
@@ -172,7 +172,7 @@ def format_evolution(schema: Schema) -> str:
 
 
 def _list_versions(schema: Schema) -> Sequence[Schema]:
-    """The schemas up to this one; this one alone where there are too many to read, or they cannot be read."""
+    """List the schemas up to this one; this one alone where there are too many to read, or they cannot be read."""
     number = schema.id
     if number is None or number >= _MOST_SCHEMAS:
         return (schema,)
@@ -218,7 +218,7 @@ def _make_grid(
 
 
 def trace_columns(today: Schema, schemas: Sequence[Schema]) -> tuple[dict[int, str], list[Dropped]]:
-    """What happened to each column by field id, and the columns dropped since (id, name, type, words)."""
+    """Trace what happened to each column by field id, and the columns dropped since (id, name, type, words)."""
     ordered = sorted((s for s in schemas if s.id is not None), key=lambda s: s.id or 0)
     words: dict[int, list[str]] = {}
     last: dict[int, tuple[str, str, int]] = {}
@@ -254,7 +254,7 @@ _WIDE = Context(prec=28)  # not the context of the thread, which is the reader's
 
 
 def format_refs(refs: Refs) -> str:
-    """Which branches and tags there are; where they point when there is only one."""
+    """Say which branches and tags there are; where they point when there is only one."""
     if len(refs) == 1:
         return f"{refs[0].type} {wording.clean(refs[0].name, 60)} at {refs[0].snapshot_id}"
     return "; ".join(filter(None, (_list_names("branch", refs.branches), _list_names("tag", refs.tags))))

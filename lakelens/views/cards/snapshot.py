@@ -102,13 +102,13 @@ def _link_snapshot(snapshot: Snapshot) -> tuple[Cell, ...]:
 
 
 def _hint_changes(snapshot: Snapshot, how: str) -> Note:
-    """What the commit changed: the diff from its parent."""
+    """Say what the commit changed: the diff from its parent."""
     target = named.page("diff", before=snapshot.parent_id, after=snapshot.id)
     return cells.hint(how, ".changes", target, f"What it changed, {how}")
 
 
 def _fold_changes(snapshot: Snapshot, detail: int) -> Fold:
-    """What the commit did: as it records it itself; by its manifests where the card is opened."""
+    """Fold what the commit did: as it records it itself; by its manifests where the card is opened."""
     if detail < 2:
 
         def make_row() -> list[Body]:
@@ -170,7 +170,7 @@ def _fold_others(snapshot: Snapshot, detail: int) -> list[Fold]:
 
 
 def _fold_documents(snapshot: Snapshot, detail: int) -> list[Fold]:
-    """The snapshot's own document, key by key, with the summary that Iceberg keeps inside it."""
+    """Fold the snapshot's own document, key by key, with the summary that Iceberg keeps inside it."""
     folds = []
     raw: Mapping[str, Any] = snapshot.raw if isinstance(snapshot.raw, Mapping) else {}
     if isinstance(raw.get("summary"), Mapping) or not raw:
@@ -192,7 +192,7 @@ def _fold_documents(snapshot: Snapshot, detail: int) -> list[Fold]:
 
 
 def summarise(table: Table) -> tuple[Fact, ...]:
-    """The row of facts of a table: those of its current snapshot, within its history."""
+    """Summarise the row of facts of a table: those of its current snapshot, within its history."""
     current = table.current
     if current is None:
         return (Fact("snapshot", Cell("none", "mute"), "nothing has been committed yet"),)
@@ -313,7 +313,7 @@ def _grid(shown: Sequence[Snapshot], how: str, looks_closer: bool) -> Grid:
 
 
 def _list_changes(figures: Sequence[Figures]) -> list[tuple[str, list[Cell]]]:
-    """What commits changed, a column for each figure that one of them records, with bars before the rows that came."""
+    """List what commits changed, a column for each figure that one of them records, with bars before the rows that came."""
     columns: list[tuple[str, list[Cell]]] = []
     for label, find, word in _CHANGES:
         if all(find(change) is None for change in figures):
@@ -328,7 +328,7 @@ def _list_changes(figures: Sequence[Figures]) -> list[tuple[str, list[Cell]]]:
 
 
 def _measure_rows(figures: Figures) -> tuple[int, int]:
-    """The rows that went, with their files or deleted in them, and those that came."""
+    """Measure the rows that went, with their files or deleted in them, and those that came."""
     net = figures.net_rows or 0
     gone = (figures.removed_rows or 0) + max(-net, 0) + _count_deleted(figures)
     return gone, (figures.added_rows or 0) + max(net, 0)
@@ -343,7 +343,7 @@ def _count_deleted(figures: Figures) -> int:
 
 
 def _list_totals(shown: Sequence[Snapshot]) -> list[tuple[str, list[Cell]]]:
-    """The rows after each commit: the live ones where these are others than those that are stored."""
+    """List the rows after each commit: the live ones where these are others than those that are stored."""
     # of the newest one its card says what was read of it too; a list of all says the same whatever was read before
     rows = [
         snapshot.stated_live_rows if number else snapshot.known_live_rows
@@ -367,7 +367,7 @@ def _format_raised(raised: Raised) -> str:
 
 
 def format_snapshots(snapshots: Sequence[Snapshot], most: int = 5, total: int | None = None) -> str:
-    """The newest operations in a line, the newest first; the same ones in a row are counted, of many all.
+    """Format the newest operations in a line, the newest first; the same ones in a row are counted, of many all.
 
     `most` are as many as are shown beside it.
     """
@@ -390,7 +390,7 @@ def format_snapshots(snapshots: Sequence[Snapshot], most: int = 5, total: int | 
 
 
 def format_changes(snapshot: Snapshot) -> str:
-    """What a commit changed, as it records it, in a line."""
+    """Say what a commit changed, as it records it, in a line."""
     raised = find_raised_by(snapshot)
     figures = _read_figures(snapshot, raised)
     words = [] if raised is None else [f"{_format_raised(raised)}, none rewritten"]

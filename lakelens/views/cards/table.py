@@ -85,7 +85,7 @@ def card_of_table(table: Table, detail: int = 1) -> Card:
 
 
 def _make_now(fold: Fold) -> Fold:
-    """A fold with what is in it, which is made once; a whole document is left until it is shown."""
+    """Make a fold with what is in it, which is made once; a whole document is left until it is shown."""
     if fold.make is tuple or fold.level >= _DOCUMENT:
         return fold
     made = fold.body()
@@ -135,7 +135,7 @@ def _fold_partitioning(table: Table) -> Fold:
 
 
 def _list_history(table: Table) -> list[Fold]:
-    """What happened to the table, and what its states are called."""
+    """List what happened to the table, and what its states are called."""
     if not table.traits.has_snapshots:
         return [fold_writes(table)]
     folds = []
@@ -169,7 +169,7 @@ def _list_settings(table: Table, detail: int) -> list[Fold]:
 
 
 def _format_catalog(catalog: Mapping[str, Any]) -> str:
-    """Which catalog knows the table; what a metastore calls it, what it is to it, and who made it."""
+    """Say which catalog knows the table; what a metastore calls it, what it is to it, and who made it."""
     facts, source = catalog.get("table"), catalog.get("catalog")
     if isinstance(source, Mapping):
         said = [wording.clean(source.get(key), 120) for key in ("kind", "name", "uri")]
@@ -185,7 +185,7 @@ def _format_catalog(catalog: Mapping[str, Any]) -> str:
 
 
 def _flatten(catalog: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """The catalog's facts, one level deep."""
+    """Flatten the catalog's facts, one level deep."""
     found: list[tuple[str, Any]] = []
     for name, held in catalog.items():
         if name in _TOLD_ELSEWHERE:
@@ -198,7 +198,7 @@ def _flatten(catalog: Mapping[str, Any]) -> list[tuple[str, Any]]:
 
 
 def format_ranges(ranges: Sequence[Range], spec_id: int | None) -> str:
-    """The ranges of today's partitioning in a line, and how many manifests still have another."""
+    """Format the ranges of today's partitioning in a line, and how many manifests still have another."""
     mine = [known for known in ranges if known.spec_id == spec_id]
     words = [
         _format_range(known) if len(mine) == 1 else f"{wording.clean(known.name, 40)} {_format_range(known)}"
@@ -243,7 +243,7 @@ def grid_specs(specs: Sequence[PartitionSpec], ranges: Sequence[Range]) -> Grid:
 
 
 def fold_writes(table: Table) -> Fold:
-    """The files grouped by the job that wrote them, newest first: all that is known of what happened."""
+    """Fold the files grouped by the job that wrote them, newest first: all that is known of what happened."""
     jobs = find_jobs(table.files)
     if not jobs:
         return Fold("Writes", "no snapshots are kept, and there is no visible file")
@@ -331,7 +331,7 @@ def _list_view_folds(view: View, detail: int) -> Iterator[Fold]:
 
 
 def _list_versions(view: View) -> list[Body]:
-    """The versions in a grid, then the queries of those that are not the current one."""
+    """List the versions in a grid, then the queries of those that are not the current one."""
     shown = view.versions[-display.max_rows :]
     rows = [
         (
@@ -356,12 +356,12 @@ def _list_versions(view: View) -> list[Body]:
 
 
 def _show_query(sql: str) -> list[Body]:
-    """A query as a block: every character is shown, none obeyed."""
+    """Show a query as a block: every character is shown, none obeyed."""
     block = Block("\n".join(map(wording.visible, sql[:_MOST_SQL].split("\n"))))
     more = Note(f"{len(sql) - _MOST_SQL:,} more characters", "mute")
     return [block, more] if len(sql) > _MOST_SQL else [block]
 
 
 def join_dialects(dialects: Sequence[str]) -> str:
-    """The names of SQL dialects in a line."""
+    """Join the names of SQL dialects in a line."""
     return ", ".join(wording.clean(name, 40) for name in dialects[:8]) or "none"

@@ -84,7 +84,7 @@ def _fold_rollbacks(timeline: Timeline) -> Fold:
 
 
 def _name_mark(key: str) -> Cell:
-    """A snapshot by its mark: its id."""
+    """Name a snapshot by its mark: its id."""
     return named.snapshot(int(key)) if key.removeprefix("-").isdecimal() else cells.code(key)
 
 

@@ -88,7 +88,7 @@ def card_of_traced_files(files: TracedFiles, detail: int = 1) -> Card:
 
 
 def format_changes(changes: FileChanges) -> str:
-    """What happened to objects, in words."""
+    """Say what happened to objects, in words."""
     words = []
     if changes.created:
         words.append(f"wrote {_format_amount(changes.created)}")
@@ -115,7 +115,7 @@ def _format_amount(files: TracedFiles) -> str:
 
 
 def _format_deleted(trace: Trace) -> str:
-    """How many rows a DELETE took away, as far as it is known; nothing of anything else."""
+    """Say how many rows a DELETE took away, as far as it is known; nothing of anything else."""
     diff, words = trace.diff, [wording.name_statement(statement) for statement in trace.statements]
     if not words:
         words = [snapshot.snapshot.operation or "" for snapshot in trace.snapshots]
@@ -128,7 +128,7 @@ def _format_deleted(trace: Trace) -> str:
 
 
 def format_sentence(trace: Trace) -> str:
-    """What a statement, or a block of code, did, in one sentence: `INSERT wrote 4 files, 13.7 KiB`."""
+    """Say what a statement, or a block of code, did, in one sentence: `INSERT wrote 4 files, 13.7 KiB`."""
     if trace.is_missing:
         near = " or ".join(wording.clean(name, 120) for name in trace.near)
         words = f"nothing is at {wording.clean(trace.root, 200)}, before or after"
@@ -140,7 +140,7 @@ def format_sentence(trace: Trace) -> str:
 
 
 def _name_subject(trace: Trace) -> str:
-    """The kinds of the statements; of a block of code there is none."""
+    """Name the kinds of the statements; of a block of code there is none."""
     kinds = list(dict.fromkeys(filter(None, map(wording.name_statement, trace.statements))))
     if not kinds:
         return "the block"

@@ -52,7 +52,7 @@ def card_of_tree(tree: StorageTree, detail: int = 1) -> Card:
 
 
 def format_role(role: str, number: int) -> str:
-    """How many objects of a role, in words.
+    """Say how many objects of a role, in words.
 
     >>> format_role("data", 3), format_role("manifest", 1), format_role("table metadata", 2), format_role("hint (LATEST)", 2)
     ('3 data files', '1 manifest', '2 table metadata files', '2 hints (LATEST)')
@@ -65,7 +65,7 @@ def format_role(role: str, number: int) -> str:
 
 
 def _fold_roles(tree: StorageTree) -> Fold:
-    """How many objects and bytes there are of each role."""
+    """Fold how many objects and bytes there are of each role."""
     sizes: dict[str, list[int]] = {}
     for f in tree.files:
         sizes.setdefault(f.role, []).append(f.size_bytes)
@@ -84,7 +84,7 @@ def _fold_roles(tree: StorageTree) -> Fold:
 
 
 def _fold_loose(loose: Sequence[StoredFile]) -> Fold:
-    """What nothing refers to: left over, or written by something that has not committed yet."""
+    """Fold what nothing refers to: left over, or written by something that has not committed yet."""
     rows = [
         (named.stored(f, cells.code(f.relative_path)), cells.text(f.role), cells.size(f.size_bytes))
         for f in islice(loose, display.max_rows)
@@ -166,7 +166,7 @@ def link_referrers(names: Sequence[str]) -> tuple[Cell, ...]:
 
 
 def _list_referrers(way: str, members: Sequence[str]) -> Iterator[Cell]:
-    """Those that refer to an object in one way."""
+    """List those that refer to an object in one way."""
     if way.startswith("\0"):
         yield Cell(wording.clean(members[0]))
         return

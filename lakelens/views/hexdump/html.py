@@ -80,7 +80,7 @@ class PartLinks:
     size: int = 0
 
     def open_fold(self, fold: ByteFold) -> str:
-        """The address of a structure alone."""
+        """Open the address of a structure alone."""
         if fold.source is None:
             return ""
         span, frame = fold.source
@@ -94,7 +94,7 @@ class PartLinks:
         return self._find(frame.code, start, 0)
 
     def follow(self, line: Line) -> str:
-        """The address of what the value of a line names; empty where it names nothing."""
+        """Follow the address of what the value of a line names; empty where it names nothing."""
         span = line.span
         if span is None or not line.value or line.role not in ("", "mute"):
             return ""
@@ -118,7 +118,7 @@ class PartLinks:
 
 
 def find_target(label: str, value: Any) -> Target | None:
-    """What the value of a field names; None for any other value.
+    """Find what the value of a field names; None for any other value.
 
     >>> find_target("manifest_path", "s3://b/t/metadata/m0.avro")
     Target(kind='manifest', key='s3://b/t/metadata/m0.avro', asked=())
@@ -175,7 +175,7 @@ class Columns(NamedTuple):
         return 4 + bool(self.number) + bool(self.field) + bool(self.value)
 
     def format_at(self, depth: int) -> int:
-        """The width of the first column, narrower by what the body of a fold is indented."""
+        """Format the width of the first column, narrower by what the body of a fold is indented."""
         return max(24, self.at - depth * _INDENT)
 
 
@@ -211,7 +211,7 @@ def _render(view: HexDump, style: bool, level: int, links: PartLinks | None) -> 
 
 
 def choose_columns(view: HexDump) -> Columns:
-    """The columns that some line fills, as wide as what is in them; the rest of the width is for the meaning."""
+    """Choose the columns that some line fills, as wide as what is in them; the rest of the width is for the meaning."""
     lines = list(view.list_lines())
     numbers = [len(str(line.number)) for line in lines if line.number is not None]
     octets = max((line.lead + line.end - line.start for line in lines if line.role != "more"), default=0)
@@ -232,12 +232,12 @@ def choose_columns(view: HexDump) -> Columns:
 
 
 def measure_depth(parts: Sequence[DumpPart]) -> int:
-    """How deep folds are nested."""
+    """Measure how deep folds are nested."""
     return max((1 + measure_depth(part.parts) for part in parts if isinstance(part, ByteFold)), default=0)
 
 
 def _find_usual(lengths: list[int]) -> int:
-    """The length that nine of ten do not exceed: a few long values may be broken, the others leave room."""
+    """Find the length that nine of ten do not exceed: a few long values may be broken, the others leave room."""
     usual = sorted(lengths)[len(lengths) * 9 // 10] if lengths else 0
     return max(usual, min(_SHORT, max(lengths, default=0)))
 

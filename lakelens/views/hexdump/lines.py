@@ -90,7 +90,7 @@ class Frame:
     code: str = ""
 
     def format_at(self, position: int) -> str:
-        """A position as the "at" column shows it.
+        """Format a position as the "at" column shows it.
 
         >>> Frame(b"", origin=4).format_at(12), Frame(b"", origin=4).format_at(0), Frame(b"").format_at(12)
         ('+8', '−4', '12')
@@ -101,17 +101,17 @@ class Frame:
         return f"+{moved}" if moved >= 0 else f"{wording.MINUS}{-moved}"
 
     def format_byte(self, position: int) -> str:
-        """The byte that a position is, in its file where that is known."""
+        """Format the byte that a position is, in its file where that is known."""
         return f"byte {position}" if not self.base else f"byte {self.base + position} of the file"
 
     def count_rows(self, span: Span) -> int:
-        """How many lines a field takes."""
+        """Count how many lines a field takes."""
         first = self._lead(span.start)
         rows = max(1, -(-(first + len(span)) // self.width))
         return rows if rows <= self.rows else self.rows
 
     def write(self, span: Span) -> list[Line]:
-        """The lines of a field. A long one has its head and its tail."""
+        """Write the lines of a field. A long one has its head and its tail."""
         parts = list(span.iter_children()) or [span]
         lead = self._lead(span.start)
         rows = max(1, -(-(lead + len(span)) // self.width))
@@ -152,7 +152,7 @@ class Frame:
         return replace(line, end=span.end, pieces=(*line.pieces, piece))
 
     def _is_plain(self, span: Span) -> bool:
-        """Whether the value is nothing but the bytes beside it."""
+        """Check whether the value is nothing but the bytes beside it."""
         value = None if span.is_deferred or not span.is_leaf else span.value
         return (
             isinstance(value, bytes)
@@ -226,7 +226,7 @@ class Frame:
 
 
 def describe_part(part: Span) -> str:
-    """A leaf in a few words.
+    """Describe a leaf in a few words.
 
     >>> describe_part(Span(0, 1, "length", 5, "varint"))
     'length: varint'
@@ -235,7 +235,7 @@ def describe_part(part: Span) -> str:
 
 
 def format_value(span: Span) -> str:
-    """What a field decodes to; nothing for one that has no value of its own."""
+    """Say what a field decodes to; nothing for one that has no value of its own."""
     if span.role == "null":
         return "null"
     try:
@@ -251,7 +251,7 @@ def format_value(span: Span) -> str:
 
 
 def _format_padding(held: list[Span], start: int, end: int) -> str:
-    """How much of a line is padding; a separator or a line feed is no padding, although it holds no value either."""
+    """Say how much of a line is padding; a separator or a line feed is no padding, although it holds no value either."""
     fills = [part for part in held if part.role == "padding" and "padding" in part.label]
     padding = sum(min(part.end, end) - max(part.start, start) for part in fills)
     return f"{wording.plural(padding, 'byte')} of padding" if padding else ""

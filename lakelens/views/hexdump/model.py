@@ -81,12 +81,12 @@ class HexDump:
     parts: tuple[DumpPart, ...]
 
     def list_lines(self) -> Iterator[Line]:
-        """Every line, those behind folds too."""
+        """List every line, those behind folds too."""
         yield from list_lines(self.parts)
 
 
 def list_lines(parts: Sequence[DumpPart]) -> Iterator[Line]:
-    """Every line of some parts, in order."""
+    """List every line of some parts, in order."""
     for part in parts:
         if isinstance(part, LineGroup):
             yield from part.lines
@@ -95,7 +95,7 @@ def list_lines(parts: Sequence[DumpPart]) -> Iterator[Line]:
 
 
 def count_shown(parts: Sequence[DumpPart]) -> int:
-    """How many rows some parts take in the open."""
+    """Count how many rows some parts take in the open."""
     rows = 0
     for part in parts:
         if isinstance(part, LineGroup):
@@ -118,7 +118,7 @@ _DIGITS = re.compile(r"\d+")
 
 
 def choose_scale(detail: int, most: int, row: int) -> float:
-    """The scale from which a view of at most `most` bytes is tried, where a row takes at least `row` bytes."""
+    """Choose the scale from which a view of at most `most` bytes is tried, where a row takes at least `row` bytes."""
     return min(1.0, most / row / sum(ROWS[max(0, min(3, detail))]))
 
 
@@ -135,7 +135,7 @@ class _Node:
 def present_bytes(
     explanation: BytesView, detail: int = 1, scale: float = 1.0, *, hidden: int | None = None
 ) -> HexDump:
-    """The view-model of an explanation; `scale` makes it smaller, for a view that must fit a size.
+    """Present the view-model of an explanation; `scale` makes it smaller, for a view that must fit a size.
 
     `hidden` are the rows behind folds, where the view can ask for them later.
     """
@@ -170,7 +170,7 @@ def present_bytes(
 
 
 def describe_structure(span: Span, note: str = "") -> str:
-    """What a structure is, in a line: its note, else its first values; and how many bytes it has."""
+    """Describe what a structure is, in a line: its note, else its first values; and how many bytes it has."""
     words = note or span.note
     if not words:
         words = ", ".join(_format_first_values(span))
@@ -192,12 +192,12 @@ def _format_first_values(span: Span, most: int = 3) -> Iterator[str]:
 
 
 def open_structure(span: Span, frame: Frame, rows: int) -> list[DumpPart]:
-    """The parts of a structure that a reader opened, in about `rows` rows; what is too large in it stays folded."""
+    """Open the parts of a structure that a reader opened, in about `rows` rows; what is too large in it stays folded."""
     return _Builder(0, all_open=False).build(span, frame, rows)
 
 
 def open_rest(span: Span, frame: Frame, start: int, rows: int) -> list[DumpPart]:
-    """The parts of a structure from a byte on, as `More` left them out."""
+    """Open the parts of a structure from a byte on, as `More` left them out."""
     rest = Span(
         start,
         span.end,
@@ -271,7 +271,7 @@ class _Builder:
             yield self._unpack(child, frame)
 
     def _unpack(self, packed: Span, frame: Frame) -> _Node:
-        """The decompressed content as a structure after the line of its bytes as stored."""
+        """Unpack the decompressed content as a structure after the line of its bytes as stored."""
         try:
             data, inner = packed.unpack()
         except LakeError as error:
@@ -321,7 +321,7 @@ class _Builder:
     def _place_structure(
         self, node: _Node, extra: int, structures: int, depth: int, may_open: bool
     ) -> tuple[list[DumpPart], int]:
-        """A structure in the open or folded, and how many rows that takes.
+        """Place a structure in the open or folded, and how many rows that takes.
 
         One that does not fit is opened in part only when those before it of its kind were (`may_open`): of many blocks alike
         the last would else be open alone.
@@ -366,7 +366,7 @@ def choose_frame(span: Span, children: Sequence[Span], frame: Frame) -> Frame:
 
 
 def count_rows(span: Span, frame: Frame, most: int, depth: int = 0) -> int:
-    """How many rows a structure takes when all of it is in the open; stops counting beyond `most`."""
+    """Count how many rows a structure takes when all of it is in the open; stops counting beyond `most`."""
     rows = 0
     for child in span.iter_children():
         if is_field(child):
@@ -379,7 +379,7 @@ def count_rows(span: Span, frame: Frame, most: int, depth: int = 0) -> int:
 
 
 def _seek(children: Iterator[Span], budget: int, looked_at: int | None) -> tuple[int, Iterator[Span]]:
-    """Where there are more children than rows, those from the one that is looked at on, and how many come before."""
+    """Say where there are more children than rows, those from the one that is looked at on, and how many come before."""
     if looked_at is None:
         return 0, children
     head = list(islice(children, budget + 1))

@@ -36,7 +36,7 @@ _WIDEST = (8, 4, 20, 47, 16, 34, 24)
 
 
 def render_bytes_text(explanation: BytesView, detail: int = 1) -> str:
-    """An explanation as text, within `display.max_bytes` characters."""
+    """Render an explanation as text, within `display.max_bytes` characters."""
     scale = choose_scale(detail, display.max_bytes, _ROW)
     while True:
         text = visible("\n".join(write_bytes(present_bytes(explanation, detail, scale))))
@@ -46,7 +46,7 @@ def render_bytes_text(explanation: BytesView, detail: int = 1) -> str:
 
 
 def write_bytes(view: HexDump) -> Iterator[str]:
-    """The lines of the text."""
+    """Write the lines of the text."""
     yield f"{view.noun}: {view.sentence}" + (f" ({view.alert})" if view.alert else "")
     for words in (view.place, view.details):
         if words:
@@ -91,7 +91,7 @@ class _Table:
 
 
 def format_more(more: More) -> str:
-    """What was left out, with the call that shows it."""
+    """Say what was left out, with the call that shows it."""
     return f"{more.text}: {more.code}" if more.code else more.text
 
 
@@ -186,7 +186,7 @@ def _list_cells_terminal(line: Line) -> tuple[str, ...]:
 
 
 def write_json(explanation: BytesView, depth: int | None) -> Iterator[str]:
-    """The tree as JSON in pieces, `depth` levels below its root; None is all of it. Nothing of it is kept."""
+    """Write the tree as JSON in pieces, `depth` levels below its root; None is all of it. Nothing of it is kept."""
     facts = {"file": explanation.path, "what": explanation.what, "summary": explanation.summary}
     yield f'{json.dumps(facts)[:-1]}, "root": '
     yield from write_span(explanation, depth)
@@ -194,7 +194,7 @@ def write_json(explanation: BytesView, depth: int | None) -> Iterator[str]:
 
 
 def write_span(span: Span, depth: int | None) -> Iterator[str]:
-    """One span and what is below it."""
+    """Write one span and what is below it."""
     stack: list[Iterator[Span]] = []
     yield from _open_span(span)
     stack.append(span.iter_children() if depth is None or depth > 0 else iter(()))
@@ -240,7 +240,7 @@ def describe_span(span: Span) -> dict[str, Any]:
 
 
 def _make_plain(value: Any) -> Any:
-    """A value as JSON has it: bytes as hex, and text for everything that JSON has no type for."""
+    """Make a value as JSON has it: bytes as hex, and text for everything that JSON has no type for."""
     if isinstance(value, bytes | bytearray | memoryview):
         return bytes(value).hex()
     if isinstance(value, float):

@@ -58,7 +58,7 @@ class Rectangle:
 
 
 def place_boxes(tier: Tier, y: float) -> list[Rectangle]:
-    """Where the boxes of a tier are: one beside its remark, two of which the first is wide, or equal ones."""
+    """Place where the boxes of a tier are: one beside its remark, two of which the first is wide, or equal ones."""
     count, whole = len(tier.boxes), float(RIGHT - LEFT)
     if count == 1:
         widths = [236.0 if tier.remark else 336.0]
@@ -202,7 +202,7 @@ _LEAST = 8  # pixels of a bar
 
 
 def draw_bucket(bucket: Bucket, y: float, above: Sequence[Rectangle]) -> tuple[list[str], float]:
-    """A bucket below what is above; and where it ends."""
+    """Draw a bucket below what is above; and where it ends."""
     top = y + 34
     marks = [draw_path(f"M{place.middle:g} {place.bottom:g}V{top:g}", "w") for place in above]
     marks += draw_label(top + 18, "one bucket", bucket.notes)
@@ -252,7 +252,7 @@ def _draw_level(level: Level, at: float) -> list[str]:
 
 
 def _draw_run(run: Run, y: float) -> list[str]:
-    """The bar of a run, with its words in it, or beside it where it is short."""
+    """Draw the bar of a run, with its words in it, or beside it where it is short."""
     across = _LAST - _FIRST
     start = _FIRST + min(across * run.start, across - _LEAST)
     width = max(across * (run.end - run.start), _LEAST)
@@ -283,7 +283,7 @@ def _fit_run(run: Run, words: str, room: float) -> str:
 
 
 def _draw_beside(boxes: Sequence[Box], y: float, levels: Sequence[float]) -> tuple[list[str], float]:
-    """The files that are not in a level, below it: changelog files and index files."""
+    """Draw the files that are not in a level, below it: changelog files and index files."""
     marks: list[str] = []
     width = (RIGHT - LEFT - 60 - 10 * (len(boxes) - 1) - 14) / max(len(boxes), 2)
     lines = [wrap_lines(box.lines, width) for box in boxes]
@@ -305,7 +305,7 @@ _STEP, _END, _PANEL = 22, 400, 436
 
 
 def draw_tree(tree: Sequence[Branch], beside: Beside | None) -> tuple[list[str], float]:
-    """The tree at the left, what is beside it at the right; and where both end."""
+    """Draw the tree at the left, what is beside it at the right; and where both end."""
     marks = [draw_text(0, 16, "directory", "b")]
     y, ends = 28.0, []
     open_at: dict[int, float] = {}
@@ -330,7 +330,7 @@ def draw_tree(tree: Sequence[Branch], beside: Beside | None) -> tuple[list[str],
 
 
 def _draw_outside(beside: Beside) -> tuple[list[str], float]:
-    """The panel of what is stored elsewhere."""
+    """Draw the panel of what is stored elsewhere."""
     width = RIGHT - _PANEL - 22
     marks = [
         draw_text(_PANEL, 16, beside.noun, "b"),
@@ -374,7 +374,7 @@ _STYLE = (
 
 
 def render_map(drawn: Map) -> str:
-    """A map as SVG."""
+    """Render a map as SVG."""
     chart = drawn.chart
     marks: list[str] = []
     y = 0.0
@@ -412,7 +412,7 @@ def write_document(marks: Iterable[str], height: float, words: str) -> str:
 
 
 def describe_map(drawn: Map) -> str:
-    """What the drawing shows, in a sentence."""
+    """Describe what the drawing shows, in a sentence."""
     chart = drawn.chart
     title = drawn.table.traits.title
     parts = []

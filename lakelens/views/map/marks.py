@@ -70,7 +70,7 @@ def fit(text: str, width: float, *, code: bool = False, bold: bool = False) -> s
 
 
 def fit_name(name: str, width: float, *, bold: bool = False) -> str:
-    """The name of a file made harmless: long ids are clipped first, then its ending goes, then its middle.
+    """Fit the name of a file made harmless: long ids are clipped first, then its ending goes, then its middle.
 
     >>> fit_name("af47425a-bf7c-4c11-84c1-72166018e2d6-m1.avro", 90)
     'af47425a…-m1'
@@ -148,12 +148,12 @@ _CLASSES: dict[State, str] = {
 
 
 def is_marked(state: State) -> bool:
-    """Whether the change brought it."""
+    """Check whether the change brought it."""
     return state in ("new", "changed")
 
 
 def draw_text(x: float, y: float, text: str, kind: str = "", anchor: str = "") -> str:
-    """A line of text; nothing for no text. Control characters are shown: XML has no place for them."""
+    """Draw a line of text; nothing for no text. Control characters are shown: XML has no place for them."""
     if not text:
         return ""
     attributes = f' class="{kind}"' if kind else ""
@@ -162,14 +162,14 @@ def draw_text(x: float, y: float, text: str, kind: str = "", anchor: str = "") -
 
 
 def draw_path(shape: str, kind: str) -> str:
-    """A stroke."""
+    """Draw a stroke."""
     return f'<path d="{shape}" class="{kind}"/>'
 
 
 def draw_frame(
     x: float, y: float, width: float, height: float, state: State, *, is_stack: bool = False
 ) -> list[str]:
-    """The outline of a box; of several files a second one behind it, and a bar where it is marked."""
+    """Draw the outline of a box; of several files a second one behind it, and a bar where it is marked."""
     kind = _CLASSES[state]
     drawn = []
     if is_stack:
@@ -182,13 +182,13 @@ def draw_frame(
 
 
 def draw_state(x: float, y: float, state: State) -> tuple[str, float]:
-    """The word of a state, ending at a place; and its width."""
+    """Draw the word of a state, ending at a place; and its width."""
     word, bold = WORDS[state], is_marked(state)
     return draw_text(x, y, word, "new" if bold else "m", "end"), measure(word, bold=bold)
 
 
 def wrap_lines(lines: Sequence[str], width: float, most: int = 4) -> list[str]:
-    """The lines of a box that is so wide, the long ones in several, `most` in all."""
+    """Wrap the lines of a box that is so wide, the long ones in several, `most` in all."""
     found: list[str] = []
     for number, line in enumerate(lines):
         left = most - len(found) - (len(lines) - number - 1)
@@ -198,7 +198,7 @@ def wrap_lines(lines: Sequence[str], width: float, most: int = 4) -> list[str]:
 
 
 def is_apart(name: str, state: State, width: float, *, is_file: bool) -> bool:
-    """Whether the word of a state stands below the name, which needs the room of a narrow box for itself."""
+    """Check whether the word of a state stands below the name, which needs the room of a narrow box for itself."""
     if width >= _ROOMY:
         return False
     room = width - _PAD - 2 * _END - measure(WORDS[state], bold=is_marked(state))
@@ -206,7 +206,7 @@ def is_apart(name: str, state: State, width: float, *, is_file: bool) -> bool:
 
 
 def list_lines(box: Box, width: float) -> tuple[str, ...]:
-    """The lines of a box; where the word of its state stands apart it is the first of them."""
+    """List the lines of a box; where the word of its state stands apart it is the first of them."""
     if not is_apart(box.name, box.state, width, is_file=box.names_files):
         return tuple(box.lines)
     return (WORDS[box.state], *(line for line in box.lines if line != "cannot be read"))
@@ -216,7 +216,7 @@ def draw_box(
     x: float, y: float, size: tuple[float, float], name: str, state: State, lines: Sequence[str],
     *, is_file: bool = True, is_stack: bool = False, apart: bool = False,
 ) -> list[str]:  # fmt: skip
-    """A box with its name, the word of its state, and its lines, which were wrapped before.
+    """Draw a box with its name, the word of its state, and its lines, which were wrapped before.
 
     Where the word stands `apart` the first of the lines has it.
     """
@@ -237,7 +237,7 @@ def draw_box(
 
 
 def draw_label(y: float, noun: str, notes: Sequence[str]) -> list[str]:
-    """What is beside a tier: its noun, and what such files are."""
+    """Say what is beside a tier: its noun, and what such files are."""
     drawn = [draw_text(0, y, fit(noun, LEFT - 10, bold=True), "b")]
     for number, note in enumerate(notes, 1):
         drawn.append(draw_text(0, y + LINE * number, fit(note, LEFT - 8), "m"))

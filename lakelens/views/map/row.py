@@ -52,7 +52,7 @@ class GridArea(NamedTuple):
 
 
 def render_row(drawn: RowMap) -> str:
-    """The map of a row as SVG."""
+    """Render the map of a row as SVG."""
     marks: list[str] = []
     slots: list[tuple[RowBox, GridArea]] = []
     items: dict[int, GridArea] = {}
@@ -112,13 +112,13 @@ def _measure_width(box: RowBox) -> int:
 
 
 def _list_notes(box: RowBox, width: float) -> list[str]:
-    """What is below the bytes: how they are encoded."""
+    """List what is below the bytes: how they are encoded."""
     more = [f"… {count_noun(box.left, 'more byte')}"] if box.left else []
     return [*more, *wrap(box.note, width - 2 * _PAD, 3)]
 
 
 def _list_values(box: RowBox, width: float) -> list[str]:
-    """The value, in two lines at most."""
+    """List the value, in two lines at most."""
     return [] if box.value is None else wrap(wording.value(box.value, "NULL"), width - 2 * _PAD, 2)
 
 
@@ -187,14 +187,14 @@ def _draw_arrows(slots: Sequence[tuple[RowBox, GridArea]], items: Mapping[int, G
 
 
 def describe_row(drawn: RowMap) -> str:
-    """What the drawing shows, in words."""
+    """Describe what the drawing shows, in words."""
     parts = [f"{part.noun}: {describe_part(part)}" for part in drawn.parts]
     fields = count_noun(len(drawn.row.names), "field")
     return f"BinaryRow, {fields}, {count_noun(drawn.size, 'byte')}. {'. '.join(parts)}"
 
 
 def describe_part(part: RowPart) -> str:
-    """The boxes of a part in words."""
+    """Describe the boxes of a part in words."""
     return "; ".join([*map(_describe_box, part.boxes), *([f"… {part.left}"] if part.left else [])])
 
 

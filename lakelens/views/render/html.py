@@ -39,7 +39,7 @@ _LEFT_OUT = (Note("left out: this view has reached its size; use .to_pandas(), .
 
 
 def render_card(thing: object, detail: int = 1, *, style: bool = True) -> str:
-    """An object as an HTML card, with its style unless the page around it has it (`common_style`).
+    """Render an object as an HTML card, with its style unless the page around it has it (`common_style`).
 
     Never longer than `display.max_bytes`, nor a table's default card than 15 KiB: lists are cut, then the longest folds are
     emptied until it fits, and say so.
@@ -118,7 +118,7 @@ def write_page(
 
 
 def _fit(card: Card, detail: int, most: int, **how: Any) -> str:
-    """The markup of a card; where it is too long its longest folds are emptied, closed ones first, until it fits.
+    """Fit the markup of a card; where it is too long its longest folds are emptied, closed ones first, until it fits.
 
     `how` it is drawn is said as to `draw`.
     """
@@ -159,7 +159,7 @@ def _drop_left(markup: str, most: int) -> str:
 
 
 def _measure(fold: Fold, detail: int, link: Link | None = None) -> int:
-    """The bytes of what a fold holds."""
+    """Measure the bytes of what a fold holds."""
     alone = Card("", "", folds=(replace(fold, label="", answer="", alert=""),))
     return len(draw(alone, detail, style=False, link=link, types=True).encode())
 
@@ -174,7 +174,7 @@ def draw(
     level: int = 0,
     types: bool | None = None,
 ) -> str:
-    """A view-model as markup, however long it is.
+    """Draw a view-model as markup, however long it is.
 
     Below a title of its own, as in the section of a page, the card has no head: `name` is then what its tables are called.
     With `link` what cells name are links, and there is nothing to type unless the view `types`. `level` is that of the

@@ -167,7 +167,7 @@ class Plot:
     def _repr_mimebundle_(
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """What a notebook asks for; those that cannot show HTML take SVG or PNG."""
+        """Say what a notebook asks for; those that cannot show HTML take SVG or PNG."""
         width, height = (round(side * _INCH) for side in self.figure.get_size_inches())
         makers = {
             "text/plain": self.__repr__,
@@ -243,7 +243,7 @@ def _rewrite(tag: str, styles: dict[str, str]) -> str:
 
 
 def _pair(found: re.Match[str]) -> str:
-    """A colour, and after it the pair, which programs that know no pairs pass over."""
+    """Give a colour, and after it the pair, which programs that know no pairs pass over."""
     name, colour = found[1], found[2]
     if colour not in _PAIRS:
         return found[0]

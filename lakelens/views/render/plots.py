@@ -224,7 +224,7 @@ def set_title(axes: Axes, text: str) -> None:
 
 
 def escape(name: str) -> str:
-    """A name of the lake as words: no mathematical text, nothing active, not longer than a label should be."""
+    """Escape a name of the lake as words: no mathematical text, nothing active, not longer than a label should be."""
     words = wording.clean(name)
     short = words if len(words) <= 40 else f"{words[:24]}…{words[-15:]}"
     return short.replace("$", r"\$")
@@ -261,7 +261,7 @@ def _tall(count: int) -> float:
 
 
 def _draw_health_sizes(axes: Axes, health: Health) -> None:
-    """How many data files are how large, with the limit as a line."""
+    """Say how many data files are how large, with the limit as a line."""
     import numpy as np
     from matplotlib.ticker import MaxNLocator
 
@@ -289,7 +289,7 @@ def _draw_health_sizes(axes: Axes, health: Health) -> None:
 
 
 def _draw_parts(axes: Axes, rows: PartRows, by: str, title: str) -> None:
-    """The largest parts by a column."""
+    """Draw the largest parts by a column."""
     from matplotlib.ticker import MaxNLocator
 
     shown = rows.list_largest(by, _MOST)

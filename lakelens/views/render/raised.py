@@ -27,7 +27,7 @@ _TAIL = re.compile(r"\s+at |'|\+-|:-|Caused by|JVM stacktrace|=== |org\.apache\.
 
 
 def render_raised(error: BaseException, *, is_brief: bool = False) -> list[str]:
-    """The lines that stand for an error of lakelens; of a brief one, raised by a magic, there is one."""
+    """Render the lines that stand for an error of lakelens; of a brief one, raised by a magic, there is one."""
     if (frames := _list_frames(error)) is not None:
         return frames
     kind = type(error).__name__
@@ -38,7 +38,7 @@ def render_raised(error: BaseException, *, is_brief: bool = False) -> list[str]:
 
 
 def write_error(card: Card) -> Iterator[str]:
-    """The card of an error as text that is no wider than a screen."""
+    """Write the card of an error as text that is no wider than a screen."""
     yield from _wrap("", visible(f"{card.noun}: {card.sentence}"), indent=2)
     for body in card.body:
         if isinstance(body, Pairs):
@@ -83,7 +83,7 @@ def _render_interrupt(error: BaseException) -> list[str]:
 
 
 def _list_links(trace: TracebackType | None) -> list[TracebackType]:
-    """The links of a traceback, the outermost first."""
+    """List the links of a traceback, the outermost first."""
     links = []
     while trace is not None:
         links.append(trace)
@@ -100,7 +100,7 @@ def _render_foreign(error: BaseException) -> list[str]:
 
 
 def cut_message(text: str) -> list[str]:
-    """What an engine says of an error, without its plan and its frames; the SQL with the marked place is kept.
+    """Cut what an engine says of an error, without its plan and its frames; the SQL with the marked place is kept.
 
     >>> cut_message("[NO_TABLE] There is none.; line 1 pos 14;\\n'Project [*]\\n+- 'UnresolvedRelation [a]\\n")
     ['[NO_TABLE] There is none.; line 1 pos 14']

@@ -69,7 +69,7 @@ class ColumnLayout:
 
 
 def fit(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], width: int) -> ColumnLayout:
-    """How columns are laid out within a width: the widest texts give way first, then columns are stacked."""
+    """Fit how columns are laid out within a width: the widest texts give way first, then columns are stacked."""
     texts = [
         [*_name(column).split("\n"), *(visible(row[i].text) for row in rows)]
         for i, column in enumerate(columns)
@@ -96,7 +96,7 @@ def fit(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], width: int) -
 
 
 def _add(widths: Sequence[int], places: Sequence[int] | None = None) -> int:
-    """The width of a line."""
+    """Add the width of a line."""
     chosen = list(widths) if places is None else [widths[place] for place in places]
     return sum(chosen) + _GAP * (len(chosen) - 1)
 
@@ -104,7 +104,7 @@ def _add(widths: Sequence[int], places: Sequence[int] | None = None) -> int:
 def _choose_stacked(
     columns: Sequence[Column], floors: Sequence[int], natural: Sequence[int], kept: Sequence[int], width: int
 ) -> int:
-    """The column that gives way: a text, of several the longest that makes room enough; else the last number."""
+    """Choose the column that gives way: a text, of several the longest that makes room enough; else the last number."""
     texts = [place for place in kept[1:] if not columns[place].is_number]
     if not texts:
         return kept[-1]
@@ -168,7 +168,7 @@ def _make_piece(
 
 
 def _make_stacked(columns: Sequence[Column], row: Sequence[Cell], layout: ColumnLayout) -> Text:
-    """What the columns hold that have no room beside the others, each after its name."""
+    """Say what the columns hold that have no room beside the others, each after its name."""
     from rich.text import Text
 
     line = Text(overflow="fold")
@@ -184,7 +184,7 @@ def _make_stacked(columns: Sequence[Column], row: Sequence[Cell], layout: Column
 def make_records(
     columns: Sequence[Column], rows: Iterable[Sequence[Cell]], first: int = 1
 ) -> Iterator[RenderableType]:
-    """Each row as a record below its number; what is null in it is left out."""
+    """Make each row as a record below its number; what is null in it is left out."""
     for number, row in enumerate(rows, first):
         yield make_text(f"{number}", "bold")
         table = make_table(show_header=False)
@@ -197,14 +197,14 @@ def make_records(
 
 
 def make_table(*, show_header: bool) -> Table:
-    """A table without lines, two spaces between its columns."""
+    """Make a table without lines, two spaces between its columns."""
     from rich.table import Table
 
     return Table(box=None, show_header=show_header, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="")
 
 
 def make_cell(cell: Cell, *, is_cut: bool = False, width: int | None = None) -> Text:
-    """A cell's text in its colour; a name that is longer than a `width` is broken where its parts end."""
+    """Make a cell's text in its colour; a name that is longer than a `width` is broken where its parts end."""
     text = _cut(cell) if is_cut else cell.text
     return make_text(text if width is None else break_names(visible(text), width), STYLES[cell.role])
 
@@ -240,7 +240,7 @@ def _name(column: Column) -> str:
 
 
 def _is_id_alone(text: str) -> bool:
-    """Whether a text is an id and nothing else: one that is copied from here to be asked for.
+    """Check whether a text is an id and nothing else: one that is copied from here to be asked for.
 
     >>> _is_id_alone("5210511640741470556"), _is_id_alone("snap-5210511640741470556.avro")
     (True, False)
@@ -250,7 +250,7 @@ def _is_id_alone(text: str) -> bool:
 
 
 def _cut(cell: Cell) -> str:
-    """The text of a cell with its long ids cut; times and numbers stay whole."""
+    """Cut the text of a cell with its long ids cut; times and numbers stay whole."""
     if cell.role == "exact":
         return cell.text
     if cell.parts:
@@ -315,7 +315,7 @@ def _add_fold(tree: object, fold: Fold, detail: int, width: int) -> None:
 
 
 def make_body(body: Body, detail: int, width: int) -> RenderableType:
-    """What a fold holds."""
+    """Say what a fold holds."""
     if isinstance(body, Grid):
         return _make_grid(body, width)
     if isinstance(body, Pairs):
@@ -330,7 +330,7 @@ def make_body(body: Body, detail: int, width: int) -> RenderableType:
 
 
 def _make_grid(grid: Grid, width: int) -> RenderableType:
-    """A table with its headings between the rows; bars repeat the numbers beside them."""
+    """Make a table with its headings between the rows; bars repeat the numbers beside them."""
     from rich.console import Group
 
     kept = [i for i in range(len(grid.columns)) if not any(row[i].bar for row in grid.rows)]

@@ -22,7 +22,7 @@ _MOST_ROWS = 200  # of a list at the highest detail, if the view has room for th
 
 
 def render_text(thing: object, detail: int = 1) -> str:
-    """An object as a text tree. `detail` 0 is its one line, 1 its facts and answers, 2 and 3 open the folds."""
+    """Render an object as a text tree. `detail` 0 is its one line, 1 its facts and answers, 2 and 3 open the folds."""
     if detail <= 0:
         return clean(repr(thing), display.max_text * 5)
     try:
@@ -54,7 +54,7 @@ def _bound(text: str) -> str:
 
 
 def render_plain(thing: object, detail: int = 1) -> Iterator[str]:
-    """The lines of an object's card for a pipe; a view that fails says so in its place."""
+    """Render the lines of an object's card for a pipe; a view that fails says so in its place."""
     try:
         lines = [visible(line) for line in write_card(present(thing, detail), detail, is_plain=True)]
     except Exception as error:
@@ -65,7 +65,7 @@ def render_plain(thing: object, detail: int = 1) -> Iterator[str]:
 
 
 def write_card(card: Card, detail: int, *, is_plain: bool = False) -> Iterator[str]:
-    """The lines of a card."""
+    """Write the lines of a card."""
     yield f"{card.noun}: {card.sentence}" + (f" ({card.alert})" if card.alert else "")
     if card.place:
         yield f"  {card.place}"
@@ -85,7 +85,7 @@ def write_card(card: Card, detail: int, *, is_plain: bool = False) -> Iterator[s
 
 
 def write_body(body: Body, detail: int, *, is_plain: bool = False) -> Iterator[str]:
-    """The lines of what a fold holds."""
+    """Write the lines of what a fold holds."""
     if isinstance(body, Grid):
         yield from write_grid(_write_marks(body) if is_plain else body)
     elif isinstance(body, Pairs):
@@ -135,7 +135,7 @@ def _follows_bar(grid: Grid, place: int) -> bool:
 
 
 def _write_marks(grid: Grid) -> Grid:
-    """A grid whose lines of life have letters for marks: a pipe gets no drawings."""
+    """Write a grid whose lines of life have letters for marks: a pipe gets no drawings."""
     lives = [place for place, column in enumerate(grid.columns) if column.is_life]
     if not lives:
         return grid
@@ -150,7 +150,7 @@ def _write_marks(grid: Grid) -> Grid:
 
 
 def align_row(row: Sequence[str], widths: Sequence[int], columns: Sequence[Column]) -> str:
-    """The texts of a row at the widths of their columns, numbers to the right; longer ones push what follows."""
+    """Align the texts of a row at the widths of their columns, numbers to the right; longer ones push what follows."""
     cells = (
         text.rjust(width) if column.is_number else text.ljust(width)
         for text, width, column in zip(row, widths, columns, strict=True)
@@ -177,7 +177,7 @@ def show(thing: object, detail: int = 1, meanings: bool | None = None) -> None:
 
 
 def is_notebook() -> bool:
-    """Whether a kernel runs this code, so that HTML reaches a reader."""
+    """Check whether a kernel runs this code, so that HTML reaches a reader."""
     if "IPython" not in sys.modules:
         return False
     from IPython import get_ipython

@@ -17,7 +17,7 @@ _TOP = 2
 
 
 def write_view(layout: Layout, *, is_window: bool = False, focus: int = -1) -> dict[str, Any]:
-    """What the browser draws. `is_window` says that a fold was opened, `focus` the item that the keyboard is on."""
+    """Write what the browser draws. `is_window` says that a fold was opened, `focus` the item that the keyboard is on."""
     items = []
     for index, spot in enumerate(layout.spots):
         item = spot.item
@@ -75,7 +75,7 @@ def _describe_head(layout: Layout, is_window: bool) -> str:
 
 
 def describe_mark(timeline: Timeline, mark: Mark) -> str:
-    """Which snapshot it is, on which lane, what is unusual about it, and what names it."""
+    """Describe which snapshot it is, on which lane, what is unusual about it, and what names it."""
     lane = timeline.lanes[mark.lane]
     where = f" on {wording.clean(lane.name, 60)}" if lane.is_branch else ""
     parts = [f"snapshot {wording.clean(mark.key.rpartition('/')[2], 60)}{where}"]
@@ -87,7 +87,7 @@ def describe_mark(timeline: Timeline, mark: Mark) -> str:
 
 
 def describe_pause(timeline: Timeline, mark: Mark) -> str:
-    """How long after its parent a snapshot was committed; nothing where it has none."""
+    """Describe how long after its parent a snapshot was committed; nothing where it has none."""
     parent = timeline.find(mark.parent) if mark.parent is not None else None
     if parent is None:
         return ""
@@ -110,7 +110,7 @@ def find_path(timeline: Timeline, before: str, after: str) -> tuple[Mark, ...] |
 
 
 def describe_choice(timeline: Timeline, marks: Sequence[Mark], path: Sequence[Mark] | None) -> str:
-    """What is between two snapshots. A diff is the difference in the end, not the sum of the commits."""
+    """Describe what is between two snapshots. A diff is the difference in the end, not the sum of the commits."""
     before, after = marks
     if path is None:
         one, other = (wording.clean(timeline.lanes[mark.lane].name, 60) for mark in marks)
@@ -136,7 +136,7 @@ def list_dimmed(layout: Layout, path: Sequence[Mark] | None, spots: Sequence[int
 
 
 def format_code(timeline: Timeline, marks: Sequence[Mark]) -> str:
-    """What to type to go on from a choice."""
+    """Say what to type to go on from a choice."""
     codes = [_format_snapshot(mark) for mark in marks]
     if len(codes) == 1:
         return codes[0] if codes[0].startswith("table.") else f"table.snapshot({codes[0]})"
@@ -144,13 +144,13 @@ def format_code(timeline: Timeline, marks: Sequence[Mark]) -> str:
 
 
 def _format_snapshot(mark: Mark) -> str:
-    """A snapshot's number; of a branch that numbers its own, the way to it."""
+    """Format a snapshot's number; of a branch that numbers its own, the way to it."""
     branch, is_apart, number = mark.key.rpartition("/")
     return f"table.branch({wording.clean(repr(branch), 80)}).snapshot({number})" if is_apart else mark.key
 
 
 def _format_pause(milliseconds: int) -> str:
-    """A length of time in the unit that suits it.
+    """Format a length of time in the unit that suits it.
 
     >>> _format_pause(300), _format_pause(90_000), _format_pause(7_200_000), _format_pause(400_000_000)
     ('0.3 s', '90 s', '2.0 h', '4.6 days')

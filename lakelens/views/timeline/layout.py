@@ -90,7 +90,7 @@ class Layout:
         return max(self.spots[-1].x + 10, LEFT + 60) if self.spots else LEFT + 60
 
     def find_spot(self, key: str | None) -> int | None:
-        """The spot that holds a mark."""
+        """Find the spot that holds a mark."""
         index = None if key is None else self.timeline.find(key)
         if index is None or not self.first <= index < self.end:
             return None
@@ -98,7 +98,7 @@ class Layout:
 
 
 def lay_out(timeline: Timeline, first: int = 0, end: int | None = None, spacing: Spacing = "time") -> Layout:
-    """A timeline, or a window of its marks, in its place."""
+    """Place a timeline, or a window of its marks, in its place."""
     end = len(timeline.marks) if end is None else end
     room = WIDTH - LEFT - RIGHT
     folding = fold_marks(
@@ -205,7 +205,7 @@ def _hang_flags(layout: Layout) -> tuple[Banner, ...]:
 
 
 def is_wide(letter: str) -> bool:
-    """Whether a character takes the room of two."""
+    """Check whether a character takes the room of two."""
     return unicodedata.east_asian_width(letter) in "WF"
 
 

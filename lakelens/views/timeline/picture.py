@@ -36,7 +36,7 @@ _FOR_KIND: dict[Kind, str] = {
 
 
 def draw_timeline(layout: Layout) -> list[Shape]:
-    """Every shape of the picture, those behind first."""
+    """Draw every shape of the picture, those behind first."""
     return [
         *_draw_bars(layout),
         *_draw_lanes(layout),
@@ -49,7 +49,7 @@ def draw_timeline(layout: Layout) -> list[Shape]:
 
 
 def draw_kind(kind: Kind, x: float, y: float) -> Shape:
-    """The sign of what a commit did."""
+    """Draw the sign of what a commit did."""
     name = _FOR_KIND[kind]
     if name == "dot":
         return "circle", {"cx": _n(x), "cy": _n(y), "r": 4.5, "class": "ll-full"}, ""
@@ -132,7 +132,7 @@ def _draw_bar(spot: Spot, scale: Scale, zero: float) -> Iterator[Shape]:
 
 
 def _format_deleted(spot: Spot) -> str:
-    """The rows deleted, beside the bar."""
+    """Format the rows deleted, beside the bar."""
     deleted = spot.item.deleted
     if deleted.exact is not None:
         return f"{MINUS}{brief(deleted.exact)}"
@@ -142,7 +142,7 @@ def _format_deleted(spot: Spot) -> str:
 
 
 def list_cut_bars(layout: Layout) -> int:
-    """How many bars go beyond their scale."""
+    """List how many bars go beyond their scale."""
     folded = layout.folding.folded
     halves = (layout.spots[:folded], layout.spots[folded:]) if folded else (layout.spots,)
     return sum(
@@ -238,7 +238,7 @@ def _draw_marks(layout: Layout) -> Iterator[Shape]:
 
 
 def is_named(mark: Mark) -> bool:
-    """Whether the format's word for a commit says what it did: that of one that only deletes rows may be another."""
+    """Check whether the format's word for a commit says what it did: that of one that only deletes rows may be another."""
     return mark.kind != "delete" or "delete" in mark.operation.lower()
 
 
@@ -284,7 +284,7 @@ def _draw_axis(layout: Layout) -> Iterator[Shape]:
 
 
 def _choose_labels(spots: Sequence[Spot], width: float) -> list[int]:
-    """Where the longest pauses end, as many as have room."""
+    """Choose where the longest pauses end, as many as have room."""
     pauses = {i: spots[i].item.start - spots[i - 1].item.end for i in range(1, len(spots))}
     chosen: list[int] = []
     for index in [0, *sorted(pauses, key=lambda i: -pauses[i])][: len(spots)]:
@@ -296,7 +296,7 @@ def _choose_labels(spots: Sequence[Spot], width: float) -> list[int]:
 
 
 def _format_label(time: int, near: int, span: int) -> tuple[str, str]:
-    """The words of a label, as exact as its neighbours ask for, and what stands below them: the day, or the year."""
+    """Format the words of a label, as exact as its neighbours ask for, and what stands below them: the day, or the year."""
     moment = format_time(time, exact=True)
     is_day = near >= 1.5 * _DAY
     if span < 3_000 or near < _SECOND:
@@ -330,7 +330,7 @@ class Entry:
 
 
 def list_entries(layout: Layout) -> list[Entry]:
-    """The operations of what is laid out, the most frequent first."""
+    """List the operations of what is laid out, the most frequent first."""
     marks = layout.timeline.marks[layout.first : layout.end]
     counts = Counter(
         (f"{wording.clean(mark.operation, 40)}{'' if is_named(mark) else ' that deletes'}", mark.kind)
@@ -341,7 +341,7 @@ def list_entries(layout: Layout) -> list[Entry]:
 
 
 def place_entries(entries: Sequence[Entry], width: float) -> list[tuple[Entry, float, int]]:
-    """Each entry with its place from the left and its line."""
+    """Give each entry with its place from the left and its line."""
     placed = []
     x, line = 2.0, 0
     for entry in entries:
@@ -353,7 +353,7 @@ def place_entries(entries: Sequence[Entry], width: float) -> list[tuple[Entry, f
 
 
 def describe_cuts(layout: Layout) -> str:
-    """What the picture did to fit, in words."""
+    """Describe what the picture did to fit, in words."""
     notes = []
     if layout.folding.folded:
         notes.append(f"left of the line one mark stands for {layout.folding.unit}, on a scale of its own")
@@ -392,7 +392,7 @@ _LEGEND = 24  # pixels of a line of the legend
 
 
 def render_picture(timeline: Timeline) -> str:
-    """The whole history as SVG."""
+    """Render the whole history as SVG."""
     layout = lay_out(timeline)
     entries = place_entries(list_entries(layout), WIDTH - 8)
     lines = max((y for _, _, y in entries), default=0) + 1
@@ -406,7 +406,7 @@ def render_picture(timeline: Timeline) -> str:
 
 
 def draw_linked(layout: Layout, words: str, link: Callable[[Target], str], pinned: str = "") -> str:
-    """A window of a history for a page with links: each snapshot leads to its own, a fold to the window that it is.
+    """Draw a window of a history for a page with links: each snapshot leads to its own, a fold to the window that it is.
 
     The sheet of the page has its colours. `pinned` is the key of the snapshot that is marked.
     """
@@ -428,7 +428,7 @@ def draw_linked(layout: Layout, words: str, link: Callable[[Target], str], pinne
 
 
 def _name_deletes(layout: Layout) -> Iterator[tuple[int, Shape]]:
-    """The word and the number of each commit that deletes, where there is room: what adds no file is an event too."""
+    """Name the word and the number of each commit that deletes, where there is room: what adds no file is an event too."""
     last = float("-inf")
     poles = [layout.spots[banner.spot].x for banner in layout.banners if banner.row is not None]
     for number, spot in enumerate(layout.spots):
@@ -451,7 +451,7 @@ def _name_deletes(layout: Layout) -> Iterator[tuple[int, Shape]]:
 def _link_spot(
     layout: Layout, number: int, drawn: Sequence[str], link: Callable[[Target], str], pinned: str
 ) -> str:
-    """What is drawn at a place, as a link to what it stands for, with all its height to point at."""
+    """Say what is drawn at a place, as a link to what it stands for, with all its height to point at."""
     spot = layout.spots[number]
     flags = [banner.full for banner in layout.banners if banner.spot == number]
     words = escape(
@@ -479,7 +479,7 @@ def _link_spot(
 
 
 def list_legend(layout: Layout) -> Iterator[str]:
-    """The legend in words: the sign of each operation, its name and how many there are."""
+    """List the legend in words: the sign of each operation, its name and how many there are."""
     for entry in list_entries(layout):
         yield f"{SIGNS[entry.kind]} {entry.text}"
 

@@ -53,7 +53,7 @@ class _Graph:
         return [(signs.get(index, "  "), _style(index)) for index in range(last + 1)]
 
     def draw_fork(self, lane: int, parent: int) -> Line:
-        """The line on which a lane leaves the one that it was made from."""
+        """Draw the line on which a lane leaves the one that it was made from."""
         low, high = sorted((lane, parent))
         pieces: Line = []
         for index in range(max([*self.open, high]) + 1):
@@ -71,7 +71,7 @@ class _Graph:
 
 
 def draw_history(timeline: Timeline, limit: int | None = None, *, is_plain: bool = False) -> Iterator[Line]:
-    """The lines of a history. Plain ones have a line for each snapshot, for grep."""
+    """Draw the lines of a history. Plain ones have a line for each snapshot, for grep."""
     graph = _Graph(_PLAIN if is_plain else _DRAWN)
     names = _list_names(timeline)
     gaps = {gap.before: gap.count for gap in timeline.gaps}
@@ -139,7 +139,7 @@ def _draw_mark(
 
 
 def _list_names(timeline: Timeline) -> dict[str, list[str]]:
-    """What stands at each mark: branches at their newest snapshot, tags, and rollbacks that led there."""
+    """List what stands at each mark: branches at their newest snapshot, tags, and rollbacks that led there."""
     names: dict[str, list[str]] = {}
     heads = {mark.lane: mark.key for mark in timeline.marks}
     for index, lane in enumerate(timeline.lanes):

@@ -40,7 +40,7 @@ def join_names(names: Sequence[str]) -> str:
 
 
 def describe_rewrite(counts: Sequence[RowCount]) -> str:
-    """What happened to the rows of commits that only rewrote them.
+    """Describe what happened to the rows of commits that only rewrote them.
 
     >>> describe_rewrite([RowCount(moved=8, dropped=2)]), describe_rewrite([RowCount()])
     ('8 rows moved, none changed, 2 left out that were not live', 'no row changed')
@@ -52,7 +52,7 @@ def describe_rewrite(counts: Sequence[RowCount]) -> str:
 
 
 def describe_item(timeline: Timeline, item: Item, flags: Sequence[str]) -> str:
-    """One item for those who hear it: what, when, where, how many rows, which names."""
+    """Describe one item for those who hear it: what, when, where, how many rows, which names."""
     counts = [mark.rows for mark in item.marks]
     if all(count.is_rewrite for count in counts):
         rows = describe_rewrite(counts)
@@ -83,7 +83,7 @@ def format_range(timeline: Timeline, *, exact: bool = False) -> str:
 
 
 def describe_history(timeline: Timeline) -> str:
-    """The history in a few sentences: what a reader without the picture needs."""
+    """Describe the history in a few sentences: what a reader without the picture needs."""
     marks = timeline.marks
     branches = [lane.name for lane in timeline.lanes if lane.is_branch]
     where = f" on {'branch' if len(branches) == 1 else 'branches'} {join_names(branches)}" if branches else ""
@@ -117,7 +117,7 @@ def _describe_growth(timeline: Timeline) -> str:
 
 
 def list_oddities(timeline: Timeline) -> list[str]:
-    """What a reader would not expect, a sentence each: rollbacks, snapshots off every branch, gaps."""
+    """List what a reader would not expect, a sentence each: rollbacks, snapshots off every branch, gaps."""
     sentences = []
     for rollback in timeline.rollbacks[:2]:
         many = wording.plural(len(rollback.undone), "snapshot")

@@ -41,7 +41,7 @@ _TRAILERS = {"index block": TRAILER, "null rows": 0, "non-null rows": 0}
 
 
 def explain_bitmap_index(data: Octets, start: int, end: int, type_: TypeLike | None = None) -> Iterator[Span]:
-    """The parts of a global bitmap index file that fills `data[start:end]`, which ends in its magic."""
+    """Explain the parts of a global bitmap index file that fills `data[start:end]`, which ends in its magic."""
     reader = SpanReader(data, end - FOOTER, end, WHAT)
     leaves = list(read_footer(reader, ">", _HANDLES, ["value count"], "a global bitmap index"))
     footer = Span(end - FOOTER, end, "footer", None, "where the other parts are", leaves)
@@ -50,7 +50,7 @@ def explain_bitmap_index(data: Octets, start: int, end: int, type_: TypeLike | N
 
 
 def _find_parts(data: Octets, start: int, footer: Span) -> Iterator[IndexPart]:
-    """The parts that the footer, the index block and the dictionary blocks name, each once. Raises `Corrupt`."""
+    """Find the parts that the footer, the index block and the dictionary blocks name, each once. Raises `Corrupt`."""
     index = None
     for part in place_parts(footer, start, _TRAILERS):
         index = part if part.label == "index block" else index
@@ -70,7 +70,7 @@ def _find_parts(data: Octets, start: int, footer: Span) -> Iterator[IndexPart]:
 
 
 def _list_entries(data: Octets, block: IndexPart) -> Iterator[Span]:
-    """The entries of a block, none when it cannot be listed. Raises `Corrupt`."""
+    """List the entries of a block, none when it cannot be listed. Raises `Corrupt`."""
     if is_listed(data, block):
         reader = SpanReader(data, block.start, block.end, WHAT)
         for _ in range(_read_count(reader).value):
@@ -78,7 +78,7 @@ def _list_entries(data: Octets, block: IndexPart) -> Iterator[Span]:
 
 
 def _find_handle(entry: Span) -> tuple[int, int]:
-    """The offset and the size that an entry names."""
+    """Find the offset and the size that an entry names."""
     return entry.children[-2].value, entry.children[-1].value
 
 

@@ -45,7 +45,7 @@ class IndexPart:
 def explain_parts(
     data: Octets, start: int, footer: Span, found: Iterator[IndexPart], explain: Callable[[IndexPart], Span]
 ) -> Iterator[Span]:
-    """The parts up to the footer in order of bytes, each once, with the gaps between them; then the footer."""
+    """Explain the parts up to the footer in order of bytes, each once, with the gaps between them; then the footer."""
     parts, failure = collect(found)
     yield from explain_apart(
         parts,
@@ -65,7 +65,7 @@ def explain_parts(
 def read_footer(
     reader: SpanReader, order: str, handles: dict[str, tuple[str, ...]], more: Iterable[str], title: str
 ) -> Iterator[Span]:
-    """The leaves of a footer: the offset and the size of each part, then further counts, version and magic.
+    """Read the leaves of a footer: the offset and the size of each part, then further counts, version and magic.
 
     `handles` names the parts, each with the fields that it has besides."""
     for label, fields in handles.items():
@@ -83,7 +83,7 @@ def read_footer(
 
 
 def place_parts(footer: Span, start: int, trailers: dict[str, int]) -> Iterator[IndexPart]:
-    """The parts that a footer names and that are there. Raises `Corrupt` for one that leaves the file."""
+    """Place the parts that a footer names and that are there. Raises `Corrupt` for one that leaves the file."""
     handles = {part.label: part.children for part in footer.children}
     for label, trailer in trailers.items():
         offset, size = (part.value for part in handles[label][:2])
@@ -92,7 +92,7 @@ def place_parts(footer: Span, start: int, trailers: dict[str, int]) -> Iterator[
 
 
 def place_part(label: str, found: tuple[int, int], start: int, end: int, trailer: int) -> IndexPart:
-    """The part at an offset and of a size, with a trailer after it. Raises `Corrupt` when it leaves the file."""
+    """Place the part at an offset and of a size, with a trailer after it. Raises `Corrupt` when it leaves the file."""
     begin, size = start + found[0], found[1]
     if not start <= begin <= begin + size + trailer <= end or size < 0:
         seen = f"{found[0]} + {size}"
@@ -101,14 +101,14 @@ def place_part(label: str, found: tuple[int, int], start: int, end: int, trailer
 
 
 def is_listed(data: Octets, part: IndexPart) -> bool:
-    """Whether the content of a block can be listed: it is neither compressed nor too large."""
+    """Check whether the content of a block can be listed: it is neither compressed nor too large."""
     return not data[part.end] and part.end - part.start <= MAX_BLOCK
 
 
 def explain_block(
     data: Octets, part: IndexPart, explain: Callable[[SpanReader], Iterator[Span]]
 ) -> Iterator[Span]:
-    """The content of a block, as one leaf when it cannot be listed, and its trailer."""
+    """Explain the content of a block, as one leaf when it cannot be listed, and its trailer."""
     if is_listed(data, part):
         yield from explain(SpanReader(data, part.start, part.end, WHAT))
     else:
@@ -121,7 +121,7 @@ def explain_block(
 
 
 def explain_crc(data: Octets, start: int, at: int) -> Span:
-    """A CRC word, compared with the CRC of the bytes from `start` to it."""
+    """Explain a CRC word, compared with the CRC of the bytes from `start` to it."""
     computed = zlib.crc32(bytes(data[start:at]))
     reader = SpanReader(data, at, at + 4, WHAT)
     leaf = reader.number(
@@ -134,7 +134,7 @@ def explain_crc(data: Octets, start: int, at: int) -> Span:
 
 
 def read_varint(reader: SpanReader) -> int:
-    """The next varint. Raises `Corrupt`.
+    """Read the next varint. Raises `Corrupt`.
 
     >>> read_varint(SpanReader(bytes.fromhex("ac02"), 0, 2, "an index"))
     300
@@ -149,7 +149,7 @@ def read_varint(reader: SpanReader) -> int:
 
 
 def explain_varint(reader: SpanReader, label: str, note: str = "") -> Span:
-    """The next varint as a leaf."""
+    """Explain the next varint as a leaf."""
     start = reader.at
     value = read_varint(reader)
     encoding = f"varint, {format_count(reader.at - start, 'byte')}"

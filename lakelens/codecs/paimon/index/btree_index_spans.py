@@ -62,7 +62,7 @@ _TRAILERS = {"index block": TRAILER, "bloom filter": 0, "null bitmap": 4}
 
 
 def explain_btree_index(data: Octets, start: int, end: int, type_: TypeLike | None = None) -> Iterator[Span]:
-    """The parts of a B-tree index file that fills `data[start:end]`, which ends in its magic."""
+    """Explain the parts of a B-tree index file that fills `data[start:end]`, which ends in its magic."""
     reader = SpanReader(data, end - FOOTER, end, WHAT)
     leaves = list(read_footer(reader, "<", _HANDLES, (), "a B-tree index"))
     footer = Span(end - FOOTER, end, "footer", None, "where the other parts are", leaves)
@@ -71,7 +71,7 @@ def explain_btree_index(data: Octets, start: int, end: int, type_: TypeLike | No
 
 
 def _find_parts(data: Octets, start: int, footer: Span) -> Iterator[IndexPart]:
-    """The parts that the footer and the index block name. Raises `Corrupt` for one that leaves the file."""
+    """Find the parts that the footer and the index block name. Raises `Corrupt` for one that leaves the file."""
     index = None
     for part in place_parts(footer, start, _TRAILERS):
         index = part if part.label == "index block" else index
@@ -107,7 +107,7 @@ def _explain_nulls(data: Octets, part: IndexPart) -> Iterator[Span]:
 
 
 def _find_tail(block: SpanReader) -> tuple[int, bool, int]:
-    """Where the entries of a block end, whether all have one size, and that size or their count. Raises `Corrupt`."""
+    """Find where the entries of a block end, whether all have one size, and that size or their count. Raises `Corrupt`."""
     start, end = block.at, block.end
     if end - start < _TAIL:
         raise Corrupt("a block that is too short", offset=start, expected=f"{_TAIL} bytes", seen=end - start)
@@ -184,7 +184,7 @@ def _explain_entry(
 
 
 def _explain_rows(reader: SpanReader) -> Iterator[Span]:
-    """The row ids of one key."""
+    """Explain the row ids of one key."""
     count = explain_varint(reader, "row count")
     too_many = count.value > reader.left
     yield damage_span_if(too_many, count, "an impossible count of rows", expected=reader.left)
@@ -209,6 +209,6 @@ def _list_rows(data: Octets, start: int, end: int) -> Iterator[Span]:
 
 
 def _explain_handle(reader: SpanReader) -> Iterator[Span]:
-    """Where the data block is whose last key this is."""
+    """Explain where the data block is whose last key this is."""
     yield explain_varint(reader, "offset", "of the data block whose last key this is")
     yield explain_varint(reader, "size", "bytes without the trailer")

@@ -126,7 +126,7 @@ def _explain_range_dictionary(layout: KeyLayout | None, reader: SpanReader) -> I
 
 
 def _explain_chunk(layout: KeyLayout | None, reader: SpanReader) -> Iterator[Span]:
-    """The head of a chunk: its first value, and where the values after it are."""
+    """Explain the head of a chunk: its first value, and where the values after it are."""
     yield reader.number(">b", "version")
     if layout is None:
         yield reader.rest("first value and lengths", _UNTYPED)
@@ -141,7 +141,7 @@ def _explain_chunk(layout: KeyLayout | None, reader: SpanReader) -> Iterator[Spa
 
 
 def _explain_values(layout: KeyLayout | None, reader: SpanReader) -> Iterator[Span]:
-    """The values after the first of each chunk, one by one when they have one width."""
+    """Explain the values after the first of each chunk, one by one when they have one width."""
     start = reader.at
     width = struct.calcsize(layout) if layout is not None and layout != "text" else 0
     if layout is None or not width or reader.left % width:
@@ -196,7 +196,7 @@ _MAX_SLICES = 64
 def explain_index_body(
     data: Octets, start: int, end: int, kind: str, column: str, type_: TypeLike | None, number: int
 ) -> Span:
-    """One index of a file index, by its type; one of an unknown type stays unexplained."""
+    """Explain one index of a file index, by its type; one of an unknown type stays unexplained."""
     note = f"index of column {column}"
     explain = _BODIES.get(kind)
     if explain is None:
@@ -273,7 +273,7 @@ def _explain_dictionary(
 
 
 def _explain_blocks(reader: SpanReader, layout: KeyLayout, count: int, offsets: list[int]) -> Iterator[Span]:
-    """The two levels of version 2: the first value of each block, then the blocks."""
+    """Explain the two levels of version 2: the first value of each block, then the blocks."""
     blocks = reader.number(">i", "index block count")
     yield blocks
     limit = min(count, reader.left // 5)
@@ -313,7 +313,7 @@ def _explain_blocks(reader: SpanReader, layout: KeyLayout, count: int, offsets: 
 
 
 def _explain_bitmaps(reader: SpanReader, offsets: list[int]) -> Iterator[Span]:
-    """The bitmaps after the dictionary, each up to the next."""
+    """Explain the bitmaps after the dictionary, each up to the next."""
     base, end = reader.at, reader.end
     inside = [offset for offset in offsets if base + offset < end]
 

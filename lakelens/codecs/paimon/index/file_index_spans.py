@@ -219,7 +219,7 @@ class _Container:
         return explain_index_body(self.data, start, end, entry.kind.value, entry.column, type_, number)
 
     def decode(self) -> FileIndex:
-        """The columns and indexes of the head. Raises the first damage in it."""
+        """Decode the columns and indexes of the head. Raises the first damage in it."""
         head = next(iter(self.explain().children))
         head.check()
         leaves = {leaf.label: leaf.value for leaf in islice(head.leaves(), 3)}
@@ -244,7 +244,7 @@ class _Container:
 
 
 def _read_fixed_head(reader: SpanReader) -> Iterator[Span]:
-    """The leaves before the columns; what does not fit holds an error."""
+    """Read the leaves before the columns; what does not fit holds an error."""
     start = reader.at
     magic = reader.number(">q", "magic")
     yield damage_span_if(magic.value != MAGIC, magic, "not a Paimon file index", expected=f"magic {MAGIC}")
@@ -296,7 +296,7 @@ def _skip_name(reader: SpanReader, part: str) -> None:
 
 
 def _list_columns(head: Span) -> list[tuple[str, list[_Entry]]]:
-    """The columns and their indexes, as far as the head is not damaged."""
+    """List the columns and their indexes, as far as the head is not damaged."""
     columns: list[tuple[str, list[_Entry]]] = []
     kind = start = head
     for leaf in head.leaves():

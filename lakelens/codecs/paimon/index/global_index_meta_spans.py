@@ -25,7 +25,7 @@ _SMALLEST_FILE = 10
 def explain_index_meta(
     data: Octets, start: int = 0, end: int | None = None, *, type: TypeLike | None = None
 ) -> Span:
-    """The keys that a B-tree or bitmap index begins and ends with; `type` is the Paimon type of its column.
+    """Explain the keys that a B-tree or bitmap index begins and ends with; `type` is the Paimon type of its column.
 
     >>> span = explain_index_meta(bytes.fromhex("03000000 6f6e65 03000000 74776f 00"), type="STRING")
     >>> [leaf.value for leaf in span.leaves()]
@@ -37,7 +37,7 @@ def explain_index_meta(
 
 
 def explain_source_meta(data: Octets, start: int = 0, end: int | None = None) -> Span:
-    """What a global index was made from: the data files of one level, or the rows up to a snapshot.
+    """Explain what a global index was made from: the data files of one level, or the rows up to a snapshot.
 
     >>> span = explain_source_meta(bytes.fromhex("44454958 00000001 0000000000000007"))
     >>> [leaf.value for leaf in span.leaves()]

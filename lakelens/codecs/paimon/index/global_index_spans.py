@@ -20,7 +20,7 @@ from lakelens.codecs.span.span import Octets, Span
 def explain_global_index(
     data: Octets, start: int = 0, end: int | None = None, *, type: TypeLike | None = None
 ) -> Span:
-    """A global index file that fills `data[start:end]`: which row ids each key has.
+    """Explain a global index file that fills `data[start:end]`: which row ids each key has.
 
     `type` is the Paimon type of the indexed column: without it keys are bytes. Row ids count from the first row that the
     index covers.

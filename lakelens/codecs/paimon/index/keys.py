@@ -57,7 +57,7 @@ def choose_layout(type_: TypeLike | None) -> KeyLayout | None:
 
 
 def read_key(reader: SpanReader, layout: KeyLayout, label: str) -> Span:
-    """The next value. Raises `Corrupt` when it does not fit.
+    """Read the next value. Raises `Corrupt` when it does not fit.
 
     >>> read_key(SpanReader(bytes.fromhex("0000000161"), 0, 5, "an index"), "text", "value").value
     'a'
@@ -71,7 +71,7 @@ def read_key(reader: SpanReader, layout: KeyLayout, label: str) -> Span:
 
 
 def decode_key(layout: KeyLayout | None, data: bytes) -> tuple[Any, str]:
-    """A key of a global index and how it is encoded; bytes when its layout is unknown.
+    """Decode a key of a global index and how it is encoded; bytes when its layout is unknown.
 
     >>> decode_key(">i", bytes.fromhex("05000000")), decode_key("text", b"a"), decode_key(None, b"a")
     ((5, 'little-endian'), ('a', 'UTF-8'), (b'a', 'bytes'))
@@ -87,7 +87,7 @@ def decode_key(layout: KeyLayout | None, data: bytes) -> tuple[Any, str]:
 
 
 def explain_name(reader: SpanReader, label: str) -> Iterator[Span]:
-    """The length and the characters of a name. Raises `Corrupt`.
+    """Explain the length and the characters of a name. Raises `Corrupt`.
 
     >>> list(explain_name(SpanReader(bytes.fromhex("000361c080"), 0, 5, "an index"), "name"))
     [<Span 0..2 name length = 3>, <Span 2..5 name = 'a\\x00'>]

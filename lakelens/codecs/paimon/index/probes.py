@@ -38,7 +38,7 @@ class BloomFilter:
     hashes: int
 
     def may_contain(self, hashed: int) -> bool:
-        """Whether a value with this hash may be in the file; False is proof.
+        """Check whether a value with this hash may be in the file; False is proof.
 
         >>> from lakelens.codecs.hashes import hash_number
         >>> BloomFilter(bytes(4), 0, 4, 3).may_contain(hash_number(7))
@@ -76,7 +76,7 @@ class Slices:
         return len(self.existence)
 
     def count(self, value: int) -> int:
-        """How many rows have a value."""
+        """Count how many rows have a value."""
         bits = value * self.sign - self.least
         if bits < 0 or bits >> len(self.slices):
             return 0
@@ -118,7 +118,7 @@ Probe = BloomFilter | Values | SlicedValues
 
 
 def read_probe(data: Octets, start: int, end: int, kind: str, type_: TypeLike | None) -> Probe | None:
-    """What an index of a kind at `data[start:end]` knows; None for kinds that are not known here.
+    """Read what an index of a kind at `data[start:end]` knows; None for kinds that are not known here.
 
     `type_` is the column's. Raises `Corrupt` and `Unsupported`.
 
@@ -178,7 +178,7 @@ def _read_range(data: Octets, body: Span, type_: TypeLike | None) -> Values:
 
 
 def _read_chunk(data: Octets, end: int, base: int, chunk: _Parts, type_: TypeLike | None) -> list[Any]:
-    """The values of a chunk: the first is in its head, the others behind the chunks."""
+    """Read the values of a chunk: the first is in its head, the others behind the chunks."""
     layout = choose_layout(type_)
     if layout is None:
         raise Unsupported("a range-bitmap index whose values cannot be separated")
@@ -239,7 +239,7 @@ class _Parts(dict[str, Span]):
 
 
 def _list(span: Span) -> Iterator[Span]:
-    """The parts of a span; raises the damage in place of a damaged one."""
+    """List the parts of a span; raises the damage in place of a damaged one."""
     for part in span.iter_children():
         if part.error is not None:
             raise part.error

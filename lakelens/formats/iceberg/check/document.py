@@ -103,7 +103,7 @@ def _compare_columns(table: IcebergTable, context: TableContext, line: LedgerLin
 
 
 def _compare_snapshots(table: IcebergTable, context: TableContext, line: LedgerLine) -> None:
-    """The schema of each snapshot is known; no snapshot is its own ancestor; times do not run backwards."""
+    """Compare the schema of each snapshot is known; no snapshot is its own ancestor; times do not run backwards."""
     path, known = table.metadata_path, {schema.id for schema in table.schemas}
     moments: dict[int, int] = {}
     for wire in context.typed.snapshots:
@@ -126,7 +126,7 @@ def _compare_snapshots(table: IcebergTable, context: TableContext, line: LedgerL
 
 
 def _find_cycles(table: IcebergTable, line: LedgerLine, snapshots: Iterable[int]) -> None:
-    """A chain of parents that comes back to itself: readers of history would never end."""
+    """Find a chain of parents that comes back to itself: readers of history would never end."""
     done: set[int] = set()
     for start in snapshots:
         chain: list[int] = []
@@ -142,7 +142,7 @@ def _find_cycles(table: IcebergTable, line: LedgerLine, snapshots: Iterable[int]
 
 
 def _compare_logs(table: IcebergTable, context: TableContext, line: LedgerLine) -> None:
-    """The snapshot log names known snapshots, ends with the current one, and both logs are in the order of time."""
+    """Compare the snapshot log names known snapshots, ends with the current one, and both logs are in the order of time."""
     typed, path = context.typed, table.metadata_path
     log = [(one.snapshot_id, one.timestamp_ms) for one in typed.snapshot_log]
     for number, _ in log:
@@ -167,7 +167,7 @@ def _compare_logs(table: IcebergTable, context: TableContext, line: LedgerLine) 
 
 
 def _compare_version(table: IcebergTable, context: TableContext, line: LedgerLine) -> None:
-    """What a format version must have, and what only later ones may."""
+    """Compare what a format version must have, and what only later ones may."""
     outline, path = context.document.outline, table.metadata_path
     version = table.format_version or 1
     required: dict[int, tuple[str, ...]] = {

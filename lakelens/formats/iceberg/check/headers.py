@@ -105,7 +105,7 @@ def _list_objects(raw: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _list_fields(schema: Any, depth: int = 0) -> Iterator[tuple[int, str]]:
-    """Every field of a schema by id, nested ones too: its name, its type, and whether it is required."""
+    """List every field of a schema by id, nested ones too: its name, its type, and whether it is required."""
     if not isinstance(schema, dict) or depth > _DEEPEST:
         return
     for one in _list_objects(schema.get("fields")):
@@ -118,7 +118,7 @@ def _list_fields(schema: Any, depth: int = 0) -> Iterator[tuple[int, str]]:
 
 
 def _list_inner(kind: Any, depth: int) -> Iterator[tuple[int, str]]:
-    """The fields within a type: of a struct, of an element, a key and a value."""
+    """List the fields within a type: of a struct, of an element, a key and a value."""
     if not isinstance(kind, dict) or depth > _DEEPEST:
         return
     if kind.get("type") == "struct":
@@ -136,7 +136,7 @@ def _list_inner(kind: Any, depth: int) -> Iterator[tuple[int, str]]:
 
 
 def _list_spec(raw: Any) -> Iterator[tuple[int, tuple[Any, ...], str]]:
-    """The fields of a spec: id, source columns, transform."""
+    """List the fields of a spec: id, source columns, transform."""
     for place, one in enumerate(_list_objects(raw)):
         sources = one.get("source-ids")
         source = one.get("source-id")
@@ -147,7 +147,7 @@ def _list_spec(raw: Any) -> Iterator[tuple[int, tuple[Any, ...], str]]:
 
 
 def _format(fields: list[tuple[int, tuple[Any, ...], str]]) -> str:
-    """A spec in a message."""
+    """Format a spec in a message."""
     parts = (
         f"{number}: {transform}({', '.join(map(str, columns))})" for number, columns, transform in fields
     )
@@ -196,7 +196,7 @@ def compare_headers(table: IcebergTable, context: TableContext, survey: Survey) 
 
 
 def _read(context: TableContext, path: str) -> Header | None:
-    """The head of a file; None where it cannot be read: that is found when all of it is read."""
+    """Read the head of a file; None where it cannot be read: that is found when all of it is read."""
     try:
         return read_head(context.access.store, path)
     except LakeError:

@@ -26,7 +26,7 @@ _ORDERED = ("identity",)
 
 
 def list_row_checks(context: TableContext, file: IcebergDataFile) -> Iterator[RowCheck]:
-    """The checks of a file: the order of position deletes, a sort order, partition values."""
+    """List the checks of a file: the order of position deletes, a sort order, partition values."""
     if file.file_format == "avro":
         return  # its rows come without their logical types
     if file.content == "position_deletes":
@@ -46,7 +46,7 @@ def list_row_checks(context: TableContext, file: IcebergDataFile) -> Iterator[Ro
 
 
 def _list_orders(context: TableContext, file: IcebergDataFile, names: dict[int, str]) -> Iterator[OrderCheck]:
-    """The sort order that the entry claims, as far as it is of columns and not of what is made of them."""
+    """List the sort order that the entry claims, as far as it is of columns and not of what is made of them."""
     if not file.sort_order_id:
         return
     orders = {order.order_id: order for order in context.typed.sort_orders or []}
@@ -109,7 +109,7 @@ _UNKNOWN = object()
 
 
 def _differ(recorded: Any, found: Any) -> bool:
-    """Whether two partition values of one type differ; of two types nothing can be said."""
+    """Check whether two partition values of one type differ; of two types nothing can be said."""
     if recorded is None or found is None:
         return recorded is not found
     if type(recorded) is not type(found):
@@ -121,7 +121,7 @@ def _differ(recorded: Any, found: Any) -> bool:
 
 
 def _apply(transform: Transform, value: Any, column: PartitionColumn) -> Any:
-    """The partition value of a row's value; `_UNKNOWN` where it cannot be computed."""
+    """Apply the partition value of a row's value; `_UNKNOWN` where it cannot be computed."""
     if column.source is None:
         return _UNKNOWN
     try:

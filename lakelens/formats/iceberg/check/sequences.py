@@ -56,7 +56,7 @@ def _compare_snapshots(table: IcebergTable, survey: Survey, line: LedgerLine) ->
 
 
 def _compare_lists(table: IcebergTable, survey: Survey, line: LedgerLine) -> None:
-    """The number that a list gives a manifest, with the snapshot that added it and those that name it."""
+    """Compare the number that a list gives a manifest, with the snapshot that added it and those that name it."""
     for state in survey.states:
         own = state.snapshot.sequence_number or 0
         for _, _, manifest in state.manifests:
@@ -112,7 +112,7 @@ def _compare_entries(survey: Survey, line: LedgerLine) -> None:
 
 
 def _note_rows(survey: Survey, line: LedgerLine, wrong: NDArray[Any], code: str, words: str) -> None:
-    """A finding for each entry that breaks a rule; all were counted as keeping it."""
+    """Note a finding for each entry that breaks a rule; all were counted as keeping it."""
     import numpy as np
 
     for row in np.flatnonzero(wrong).tolist():
@@ -203,7 +203,7 @@ def _compare_snapshots_lineage(table: IcebergTable, survey: Survey, line: Ledger
 
 
 def _compare_assigned(survey: Survey, line: LedgerLine, state: State, first: int, rows: int) -> None:
-    """The manifests that a snapshot added have their ids within those that it gives."""
+    """Compare the manifests that a snapshot added have their ids within those that it gives."""
     for _, _, manifest in state.manifests:
         if not isinstance(manifest, IcebergManifest) or manifest.added_snapshot_id != state.snapshot.id:
             continue
@@ -260,7 +260,7 @@ def _compare_files(survey: Survey, line: LedgerLine, following: int) -> None:
 
 
 def _are_together(survey: Survey, one: int, other: int) -> bool:
-    """Whether a snapshot names the manifests of both entries, which are of different files."""
+    """Check whether a snapshot names the manifests of both entries, which are of different files."""
     if survey.entries["path"][one].as_py() == survey.entries["path"][other].as_py():
         return bool(survey.entries["number"][one].as_py() == survey.entries["number"][other].as_py())
     numbers = [survey.entries["number"][row].as_py() for row in (one, other)]

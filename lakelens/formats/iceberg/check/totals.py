@@ -60,7 +60,7 @@ class ManifestTally:
     amounts: dict[Key, Amount] = field(default_factory=dict)
 
     def count(self, status: str) -> Amount:
-        """All entries of a status."""
+        """Count all entries of a status."""
         total = Amount()
         for key, amount in self.amounts.items():
             if key.status == status:
@@ -69,7 +69,7 @@ class ManifestTally:
 
 
 def tally_manifests(survey: Survey) -> list[ManifestTally]:
-    """The tally of each manifest of a survey."""
+    """Give the tally of each manifest of a survey."""
     import pyarrow.compute as pc
 
     tallies = [ManifestTally() for _ in survey.manifests]
@@ -92,7 +92,7 @@ def tally_manifests(survey: Survey) -> list[ManifestTally]:
 
 
 def count_partitions(survey: Survey) -> dict[tuple[int, int], frozenset[int]]:
-    """The partitions of the files that a commit added or removed, as numbers: by manifest and by the commit's id."""
+    """Count the partitions of the files that a commit added or removed, as numbers: by manifest and by the commit's id."""
     import pyarrow.compute as pc
 
     entries = survey.entries
@@ -194,7 +194,7 @@ def _compare_partitions(
 
 
 def _excuse(table: IcebergTable, state: State, key: str, counted: dict[str, int]) -> str:
-    """Why a total that differs is no damage: the writer has counted on, from changes that it did not record in full.
+    """Say why a total that differs is no damage: the writer has counted on, from changes that it did not record in full.
 
     A commit that appends whole manifests (imported files) adds up neither their bytes nor their deletes; the totals after
     it lack them too.
@@ -219,7 +219,7 @@ def _excuse(table: IcebergTable, state: State, key: str, counted: dict[str, int]
 
 
 def _count(state: State, tallies: Sequence[ManifestTally]) -> dict[str, int]:
-    """What the entries below a state add up to, by key of the summary."""
+    """Count what the entries below a state add up to, by key of the summary."""
     sums: dict[tuple[str, str], Amount] = {}
     own = state.snapshot.id
     for number, _, _ in state.manifests:

@@ -52,7 +52,7 @@ def compare_vectors(table: IcebergTable, context: TableContext, survey: Survey) 
 
 
 def _compare_entries(table: IcebergTable, survey: Survey, line: LedgerLine, is_vector: Any) -> None:
-    """What an entry of each kind of deletes must have, by the table's version."""
+    """Compare what an entry of each kind of deletes must have, by the table's version."""
     import numpy as np
     import pyarrow.compute as pc
 

@@ -93,7 +93,7 @@ def ranges_of_source(table: IcebergTable) -> Iterator[Finding]:
 def _list_partitions(
     table: IcebergTable, manifests: Sequence[IcebergManifest]
 ) -> Iterator[tuple[str, Partition]]:
-    """The partitions of the live files of some manifests by column, each about once for each manifest."""
+    """List the partitions of the live files of some manifests by column, each about once for each manifest."""
     import numpy as np
     import pyarrow.compute as pc
 
@@ -200,7 +200,7 @@ def unknown_spec(table: IcebergTable) -> Iterator[Finding]:
 
 
 def _list_fields(schema: Any) -> list[dict[str, Any]]:
-    """The partition fields (102) of the data file (2) of an entry, by the Avro schema of a manifest."""
+    """List the partition fields (102) of the data file (2) of an entry, by the Avro schema of a manifest."""
     record = find_record(schema)
     for number in (2, 102):
         fields = [field for field in (record or {}).get("fields", ()) if isinstance(field, dict)]

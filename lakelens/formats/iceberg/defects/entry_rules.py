@@ -285,7 +285,7 @@ class _TimePartition:
     upper: int
 
     def count(self, micros: int) -> int:
-        """The value that the transform gives a time: units since 1970, rounded down.
+        """Count the value that the transform gives a time: units since 1970, rounded down.
 
         >>> _TimePartition(None, "at_hour", "hour", 0, 0, 0).count(-1)
         -1

@@ -63,7 +63,7 @@ class _Partition:
         self._files.append((file.file_path.encode(), born))
 
     def may_be_named(self, delete: IcebergDataFile) -> bool:
-        """Whether a file within the bounds of the delete's paths is not younger than the delete."""
+        """Check whether a file within the bounds of the delete's paths is not younger than the delete."""
         if not self._is_sorted:
             self._files.sort()
             self._is_sorted = True
@@ -102,7 +102,7 @@ def find_dangling(
 
 
 def _divide(files: FileSet | Iterable[IcebergDataFile]) -> tuple[list[IcebergDataFile], LiveData]:
-    """The deletes, and the data files that they are judged by: where each is for one file, these alone."""
+    """Divide the deletes, and the data files that they are judged by: where each is for one file, these alone."""
     rows = getattr(files, "rows", None)
     if rows is None:
         every: list[Any] = list(files)
@@ -158,7 +158,7 @@ def _judge_partition(delete: IcebergDataFile, live: LiveData) -> str | None:
 
 
 def _judge_named(delete: IcebergDataFile, live: LiveData, index: DeleteIndex) -> Iterator[DanglingDelete]:
-    """What a position delete file says itself: every path that it names must be a live file that it reaches."""
+    """Judge what a position delete file says itself: every path that it names must be a live file that it reaches."""
     try:
         by_path = index.reader.read_all_positions(delete)
     except LakeError as error:

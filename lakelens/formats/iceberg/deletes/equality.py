@@ -41,7 +41,7 @@ class KeyColumn:
 
 
 def describe_keys(context: TableContext, ids: Sequence[int]) -> tuple[KeyColumn, ...]:
-    """The columns of `equality_ids`, under today's names and types."""
+    """Describe the columns of `equality_ids`, under today's names and types."""
     columns = [context.columns.find(column_id) for column_id in ids]
     return tuple(KeyColumn(column.id, column.name, column.iceberg_type) for column in columns)
 
@@ -67,7 +67,7 @@ class KeySet:
             self._pairs.append(known)
 
     def find(self, arrays: Sequence[pa.Array]) -> NDArray[np.int64]:
-        """The places of the rows whose values in all columns are one of the keys."""
+        """Find the places of the rows whose values in all columns are one of the keys."""
         import numpy as np
 
         codes = self._encode(arrays[0], 0)
@@ -82,7 +82,7 @@ class KeySet:
         return np.nonzero(codes >= 0)[0]
 
     def _encode(self, array: pa.Array | pa.ChunkedArray, index: int) -> NDArray[np.int64]:
-        """Which of the column's distinct values each value is; -1 for none of them."""
+        """Encode which of the column's distinct values each value is; -1 for none of them."""
         import numpy as np
         import pyarrow as pa
         import pyarrow.compute as pc
@@ -101,7 +101,7 @@ class KeySet:
 
 
 def _list_distinct(array: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """The distinct values of a column, null among them where it is there."""
+    """List the distinct values of a column, null among them where it is there."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -116,7 +116,7 @@ def _list_distinct(array: pa.Array | pa.ChunkedArray) -> pa.Array:
 def read_keys(
     context: TableContext, columns: Sequence[KeyColumn], path: str, kind: str
 ) -> list[pa.ChunkedArray]:
-    """The values of an equality delete file in comparable form, an array for each column. Raises `LakeError`."""
+    """Read the values of an equality delete file in comparable form, an array for each column. Raises `LakeError`."""
     import pyarrow as pa
 
     if not columns:
@@ -146,7 +146,7 @@ def read_keys(
 def format_keys(
     columns: Sequence[KeyColumn], arrays: Sequence[pa.ChunkedArray]
 ) -> tuple[tuple[Any, ...], ...]:
-    """The values of comparable arrays as Python values of the columns' types, a tuple for each row."""
+    """Format the values of comparable arrays as Python values of the columns' types, a tuple for each row."""
     lists = [
         [_to_value(item, column.type) for item in array.to_pylist()]
         for column, array in zip(columns, arrays, strict=True)
@@ -172,7 +172,7 @@ class DataKeys:
         self._kept: list[list[pa.Array]] | None = None
 
     def find(self, keys: KeySet) -> BitMap64:
-        """The positions of the rows that equal one of the keys."""
+        """Find the positions of the rows that equal one of the keys."""
         import numpy as np
         from pyroaring import BitMap64
 
@@ -215,7 +215,7 @@ class DataKeys:
 
 
 def make_constant(context: TableContext, data: IcebergDataFile, column: KeyColumn, path: str) -> pa.Array:
-    """The one value of a column that a data file does not have: its identity partition's, its default, or null."""
+    """Make the one value of a column that a data file does not have: its identity partition's, its default, or null."""
     import pyarrow as pa
 
     from lakelens.formats.iceberg.metadata.schemas import describe_type
@@ -237,7 +237,7 @@ def make_constant(context: TableContext, data: IcebergDataFile, column: KeyColum
 
 
 def find_identity(context: TableContext, data: IcebergDataFile, column_id: int) -> str | None:
-    """The name of the partition value that is a column's own value."""
+    """Find the name of the partition value that is a column's own value."""
     spec = context.specs.specs.get(data.spec_id) if data.spec_id is not None else None
     columns = context.specs.columns(data.spec_id) or []
     for field, column in zip(spec.fields if spec is not None else (), columns, strict=False):

@@ -64,7 +64,7 @@ class DeleteIndex:
         return tuple(self._make(file, data) for file in self.find(data))
 
     def find(self, data: IcebergDataFile) -> list[IcebergDataFile]:
-        """The delete files and vectors that reach a data file."""
+        """Find the delete files and vectors that reach a data file."""
         born = data.sequence_number or 0
         found = self.find_vectors(data)
         if not found:
@@ -79,11 +79,11 @@ class DeleteIndex:
         return found
 
     def find_vectors(self, data: IcebergDataFile) -> list[IcebergDataFile]:
-        """The deletion vectors of a data file: one at most, where the writer keeps the rules."""
+        """Find the deletion vectors of a data file: one at most, where the writer keeps the rules."""
         return [file for file in self._find_targeted(data) if file.content == "deletion_vector"]
 
     def _find_targeted(self, data: IcebergDataFile) -> Sequence[IcebergDataFile]:
-        """The vectors and position deletes that are for this one file, in the order of their sequence numbers."""
+        """Find the vectors and position deletes that are for this one file, in the order of their sequence numbers."""
         group = self.targeted.get(data.path) if self.targeted else None
         if group is None:
             return ()
@@ -136,7 +136,7 @@ class DeleteIndex:
 
 
 def keep_deletes(files: Iterable[IcebergDataFile]) -> Iterable[IcebergDataFile]:
-    """The delete files and vectors among files; of a set no other file is made."""
+    """Keep the delete files and vectors among files; of a set no other file is made."""
     if not isinstance(files, FileSet):
         return (file for file in files if file.content != "data")
     return cast("Iterable[IcebergDataFile]", files.choose(lambda content: content != "data", "content"))
@@ -173,12 +173,12 @@ class BySequence:
 
 
 def reaches_everywhere(delete: IcebergDataFile) -> bool:
-    """Whether an equality delete is global: its spec has no fields, or none that is not void."""
+    """Check whether an equality delete is global: its spec has no fields, or none that is not void."""
     return not delete.partition.texts
 
 
 def partition_key(file: IcebergDataFile) -> Hashable:
-    """What is equal for files of one partition: the spec and the values; NaN equals NaN, the two zeros differ."""
+    """Say what is equal for files of one partition: the spec and the values; NaN equals NaN, the two zeros differ."""
     return file.spec_id, tuple((name, _normalise(value)) for name, value in file.partition.items())
 
 
@@ -193,7 +193,7 @@ def _normalise(value: Any) -> Hashable:
 
 
 def may_name(delete: IcebergDataFile, path: str) -> bool:
-    """Whether the bounds of the delete's `file_path` column let it name a path."""
+    """Check whether the bounds of the delete's `file_path` column let it name a path."""
     lower = (delete.lower_bounds or {}).get(DELETE_FILE_PATH)
     upper = (delete.upper_bounds or {}).get(DELETE_FILE_PATH)
     wanted = path.encode()

@@ -89,7 +89,7 @@ class DeleteReader:
         return FrozenBitMap64(BitMap64.union(*named)) if named else FrozenBitMap64()
 
     def read_all_positions(self, delete: IcebergDataFile) -> Mapping[str, BitMap64]:
-        """Every position of a position delete file, by the path that it names. Raises `LakeError`."""
+        """Read every position of a position delete file, by the path that it names. Raises `LakeError`."""
         key = ("positions", delete.file_path)
         found: Mapping[str, BitMap64] = self._kept.get(key, lambda: self._decode_positions(delete))[1]
         return found
@@ -97,7 +97,7 @@ class DeleteReader:
     def read_values(
         self, delete: IcebergDataFile, columns: tuple[KeyColumn, ...]
     ) -> tuple[tuple[Any, ...], ...]:
-        """The rows of an equality delete file as Python values. Raises `LakeError`."""
+        """Read the rows of an equality delete file as Python values. Raises `LakeError`."""
         path, kind = find_content(self.context, delete)
         return format_keys(columns, read_keys(self.context, columns, path, kind))
 
@@ -208,12 +208,12 @@ class _Grouping:
             _add_rows(self.by_path.setdefault(names[int(paths[start])], BitMap64()), rows[start:end])
 
     def weigh(self) -> int:
-        """How many rows take as much memory: those of a dense bitmap take a bit each, or less."""
+        """Weigh how many rows take as much memory: those of a dense bitmap take a bit each, or less."""
         dense = sum(4096 * (int(found.max() >> 16) + 1) for found in self.by_path.values() if found)
         return min(self.rows, dense) + 100 * len(self.by_path)
 
     def _check_order(self, paths: NDArray[np.int64], rows: NDArray[np.int64], names: list[str]) -> None:
-        """Whether they still ascend by path and position: looked at until they do not."""
+        """Check whether they still ascend by path and position: looked at until they do not."""
         import numpy as np
 
         if self.is_unsorted:
@@ -256,7 +256,7 @@ def _add_rows(found: BitMap64, rows: NDArray[np.int64]) -> None:
 
 
 def _find_bounds(paths: NDArray[np.int64]) -> list[int]:
-    """Where each stretch of one path begins, and the end."""
+    """Find where each stretch of one path begins, and the end."""
     import numpy as np
 
     return [0, *(np.nonzero(np.diff(paths))[0] + 1).tolist(), len(paths)]

@@ -209,13 +209,13 @@ def _note_gone(context: TableContext, kind: str, wire: WireStatistics) -> None:
 
 
 def _read_vectors(file: IndexFile, reader: DeleteReader, deletes: Sequence[IcebergDataFile]) -> Vectors:
-    """The vectors of a Puffin file, by the data file as the metadata names it; nothing is read yet."""
+    """Read the vectors of a Puffin file, by the data file as the metadata names it; nothing is read yet."""
     known = {str(delete.referenced_data_file): delete for delete in deletes}
     return Vectors(known, lambda data_file: reader.read_vector(known[data_file]))
 
 
 def _read_sketches(file: IndexFile, context: TableContext) -> dict[tuple[int, ...], ThetaSketch]:
-    """The theta sketches of a Puffin file by the ids of their fields. Raises `Missing`, `Corrupt`, `Unsupported`."""
+    """Read the theta sketches of a Puffin file by the ids of their fields. Raises `Missing`, `Corrupt`, `Unsupported`."""
     path, _ = context.access.find_recorded(file.recorded_path)
     blobs = [blob for blob in file.blobs if isinstance(blob, Blob) and blob.type == THETA]
     sketches = {}

@@ -56,7 +56,7 @@ class StoredColumns:
         self._by_name = by_name
 
     def find(self, field_id: int) -> StoredColumn | None:
-        """The column of a field id; None when the file does not have it."""
+        """Find the column of a field id; None when the file does not have it."""
         return self._by_id.get(field_id)
 
     def named(self, name: str) -> StoredColumn | None:

@@ -34,7 +34,7 @@ _HINT_BYTES = 4_096
 
 
 def find_unlisted(store: Store, folder: str, refused: LakeError) -> MetadataFolder:
-    """The metadata documents that the hint of a metadata directory leads to; none without a hint."""
+    """Find the metadata documents that the hint of a metadata directory leads to; none without a hint."""
     found: dict[str, ObjectInfo] = {}
     hint = _measure(store, f"{folder}/{HINT_NAME}")
     if hint is not None:
@@ -47,7 +47,7 @@ def find_unlisted(store: Store, folder: str, refused: LakeError) -> MetadataFold
 
 
 def _follow(store: Store, folder: str) -> Iterator[str]:
-    """The names that documents can have; those of a number come as long as the one before is there."""
+    """Follow the names that documents can have; those of a number come as long as the one before is there."""
     try:
         data = store.read_range(f"{folder}/{HINT_NAME}", 0, _HINT_BYTES)
         text = data.decode("utf-8-sig").strip().strip("\0").rsplit("/", 1)[-1]
@@ -72,7 +72,7 @@ def _follow(store: Store, folder: str) -> Iterator[str]:
 
 
 def _measure(store: Store, path: str) -> ObjectInfo | None:
-    """What is at a path, by reading it: a store that may not be listed may not say more of it either."""
+    """Measure what is at a path, by reading it: a store that may not be listed may not say more of it either."""
     try:
         return ObjectInfo(path, len(store.read(path)))
     except LakeError:
@@ -92,7 +92,7 @@ class TableLayout:
 
 
 def find_layout(store: Store, path: str, info: ObjectInfo | None = None) -> TableLayout | None:
-    """The layout of what is at a path: a table's directory, its metadata directory, or one metadata file.
+    """Find the layout of what is at a path: a table's directory, its metadata directory, or one metadata file.
 
     What may not be listed behind a network is found by its names (see `unlisted`).
     """
@@ -123,7 +123,7 @@ def find_layout(store: Store, path: str, info: ObjectInfo | None = None) -> Tabl
 
 
 def _open_folder(store: Store, folder: str, refused: AccessDenied | None = None) -> MetadataFolder:
-    """The documents of a metadata directory; `refused` is why the table's own directory could not be listed."""
+    """Open the documents of a metadata directory; `refused` is why the table's own directory could not be listed."""
     try:
         children = list_names(store, folder)
     except AccessDenied as error:
@@ -136,7 +136,7 @@ def _open_folder(store: Store, folder: str, refused: AccessDenied | None = None)
 
 
 def detect_table(place: Candidate) -> Evidence | None:
-    """Why this place is an Iceberg table; None when it is not. Raises `ViewFound` for an Iceberg view."""
+    """Detect why this place is an Iceberg table; None when it is not. Raises `ViewFound` for an Iceberg view."""
     layout = find_layout(place.store, place.path, place.info)
     if layout is None:
         return None
@@ -159,7 +159,7 @@ def detect_table(place: Candidate) -> Evidence | None:
 
 
 def choose_version(layout: TableLayout, version: int | str | None = None) -> VersionChoice:
-    """The metadata file to open. Raises `Missing` for an asked-for version that is not there."""
+    """Choose the metadata file to open. Raises `Missing` for an asked-for version that is not there."""
     if version is not None:
         return layout.folder.pick(version)
     if layout.opened_file is None:

@@ -59,7 +59,7 @@ class IcebergLocator(Locator):
 
 
 def build_locator(root: str, folder: str, document: Document, scheme: str) -> IcebergLocator:
-    """The locator of a table, with every place where the document shows that the table has been.
+    """Build the locator of a table, with every place where the document shows that the table has been.
 
     `folder` is the directory that the metadata document was read from: a document that records other metadata in that
     very directory was not moved, wherever its `location` points.

@@ -54,7 +54,7 @@ class MetadataName:
 
 
 def parse_metadata_name(name: str) -> MetadataName | None:
-    """What the name of a file says of the metadata version it holds; None for a name of another kind.
+    """Parse what the name of a file says of the metadata version it holds; None for a name of another kind.
 
     >>> parse_metadata_name("v3.gz.metadata.json")
     MetadataName(name='v3.gz.metadata.json', naming='hadoop', number=3)
@@ -71,12 +71,12 @@ def parse_metadata_name(name: str) -> MetadataName | None:
 
 
 def is_hint(name: str) -> bool:
-    """Whether a file is a version hint, by its proper name or one close to it."""
+    """Check whether a file is a version hint, by its proper name or one close to it."""
     return name.lower().replace("_", "-").startswith("version-hint")
 
 
 def guess_role(relative_path: str) -> str:
-    """What a file is for, judged by its name alone.
+    """Guess what a file is for, judged by its name alone.
 
     >>> guess_role("metadata/snap-1-1-x.avro"), guess_role("data/.00000-1.parquet.crc")
     ('manifest list', 'checksum')
@@ -150,11 +150,11 @@ class MetadataFolder:
         return tuple(self.place(name.name) for name in ordered)
 
     def place(self, name: str) -> str:
-        """The path of a file of this directory."""
+        """Place the path of a file of this directory."""
         return f"{self.path.rstrip('/')}/{name}"
 
     def choose(self) -> VersionChoice:
-        """The current version by the rules above. Raises `Missing` when nothing here is named like metadata."""
+        """Choose the current version by the rules above. Raises `Missing` when nothing here is named like metadata."""
         hint = self._read_hint()
         chosen = self._follow_hint(hint) if hint else None
         if chosen is None:
@@ -169,7 +169,7 @@ class MetadataFolder:
         return self._finish(name, how)
 
     def pick(self, version: int | str) -> VersionChoice:
-        """An asked-for version: a number, a file name, a stem or a path. Raises `Missing` naming what there is."""
+        """Pick an asked-for version: a number, a file name, a stem or a path. Raises `Missing` naming what there is."""
         found = self._find_version(version)
         if found is None:
             known = ", ".join(path.rsplit("/", 1)[-1] for path in self.candidates[:5])
@@ -178,7 +178,7 @@ class MetadataFolder:
         return self._finish(found, f"version {version!r} was asked for")
 
     def take(self, path: str, how: str) -> VersionChoice:
-        """A metadata file as the choice, for a reason."""
+        """Take a metadata file as the choice, for a reason."""
         others = tuple(other for other in self.candidates if other != path)
         notes = [*self.notes]
         if self.refused is not None:
@@ -278,7 +278,7 @@ class MetadataFolder:
         return self._hadoop_file(last) or first, how
 
     def _follow_catalog_number(self, number: int, how: str) -> tuple[str, str] | None:
-        """A hint beside files that only a catalog numbers: followed when it names the newest of them."""
+        """Follow a hint beside files that only a catalog numbers: followed when it names the newest of them."""
         found, _ = self._catalog_file(number)
         if found is None or self._numbers("hadoop"):
             self._doubt_hint(f"the version hint says {number}, but there is no such version")
@@ -335,7 +335,7 @@ class MetadataFolder:
         return chosen, f"no metadata file has a version number; taken is the one that {how}"
 
     def _choose_among(self, names: Iterable[MetadataName]) -> tuple[str, str]:
-        """The one that no other file's log names, and of those the one that was updated last."""
+        """Choose the one that no other file's log names, and of those the one that was updated last."""
         rivals = [name.name for name in names]
         # Files of the next number, whose logs name the winner of this one.
         numbers = {n.number for n in self.names if n.name in set(rivals) and n.number is not None}
@@ -355,7 +355,7 @@ class MetadataFolder:
         return chosen, how
 
     def _peek(self, name: str) -> tuple[Any, list[str]] | None:
-        """When a file was updated, and the names of the earlier ones it logs; None where it is no document."""
+        """Peek when a file was updated, and the names of the earlier ones it logs; None where it is no document."""
         try:
             moment, logged = peek_log(self.store.read(self.place(name)), self.place(name))
         except LakeError as error:

@@ -103,7 +103,7 @@ class MetadataHook:
         self._names = _Names(header)
 
     def find(self, path: Path, record: Mapping[str, Any]) -> Explainer | None:
-        """The explainer of a field of a record; None for fields that hold no value of a type."""
+        """Find the explainer of a field of a record; None for fields that hold no value of a type."""
         names = self._names
         if path[-1] in names.keys and len(path) <= 2:
             return _leave("key metadata, in the key provider's own layout", "unexplained")
@@ -146,23 +146,23 @@ class MetadataHook:
         return ColumnIndex(self._structs)
 
     def describe_partition(self, number: int) -> str:
-        """The partition field of an id in words."""
+        """Describe the partition field of an id in words."""
         columns = self._find_spec(self._spec_id) or ()
         shown = next((column.shown for column in columns if column.field_id == number), None)
         return f"partition field {number}" + ("" if shown is None else f", {shown}")
 
     def name_column(self, column_id: int) -> str:
-        """A column in words."""
+        """Name a column in words."""
         name = self._columns.find(column_id).name
         return f"column {column_id}" + ("" if name == f"#{column_id}" else f", {name}")
 
     def find_type(self, column_id: int) -> IcebergType | None:
-        """The type of a column; None where it is in no schema that is known here."""
+        """Find the type of a column; None where it is in no schema that is known here."""
         column = self._columns.find(column_id)
         return None if column.name == f"#{column_id}" else column.iceberg_type
 
     def find_file_fields(self) -> FileFields:
-        """What the data file of an entry, and its fields, are called in the file."""
+        """Find what the data file of an entry, and its fields, are called in the file."""
         record = {} if self._header is None else self._header.record
         file = unwrap((find_field(record, 2, "data_file") or {}).get("type"), "record")
         names = {}
@@ -195,7 +195,7 @@ class MetadataHook:
         return None if self._header is None else read_number(self._header, "partition-spec-id")
 
     def _find_spec(self, spec_id: Any) -> Sequence[PartitionColumn] | None:
-        """The fields of a spec: the table's, else those in the manifest's header."""
+        """Find the fields of a spec: the table's, else those in the manifest's header."""
         known = self._context.specs.columns(spec_id) if self._context is not None else None
         if known is not None or spec_id != self._spec_id or self._header is None:
             return known
@@ -208,7 +208,7 @@ class MetadataHook:
 
 
 def join_words(words: Sequence[str], most: int) -> str:
-    """Some of many, and how many more there are.
+    """Join some of many, and how many more there are.
 
     >>> join_words(["a", "b", "c"], 2)
     'a; b; 1 more'
@@ -218,7 +218,7 @@ def join_words(words: Sequence[str], most: int) -> str:
 
 
 def _find_key(stored: Any, place: Sequence[str | int]) -> int:
-    """The column id that is the key of a value, in an array of pairs or in a map. Raises `LakeError`."""
+    """Find the column id that is the key of a value, in an array of pairs or in a map. Raises `LakeError`."""
     try:
         if isinstance(stored, Mapping):
             return int(place[0])
@@ -284,7 +284,7 @@ class ManifestColumns:
         self._header, self._data, self._path = header, data, path
 
     def find(self, leaf: SchemaLeaf) -> Meaning | None:
-        """What a column means; None where the file does not say which field it is."""
+        """Find what a column means; None where the file does not say which field it is."""
         number = leaf.field_id
         if number is None:
             return None

@@ -83,7 +83,7 @@ def _explain_snapshot(snapshot: Snapshot, context: TableContext) -> BytesView:
 
 
 def _find_snapshot(snapshot_id: int | None, raw: Any, context: TableContext) -> Steps:
-    """Where the object of an id is stored; of several with one id the one that was read."""
+    """Find where the object of an id is stored; of several with one id the one that was read."""
     stored = list(context.document.snapshots.list_stored(snapshot_id or 0))
     same = (index for index in stored if raw is None or context.document.decode_snapshot(index) == raw)
     return ("snapshots", next(same, len(context.document.snapshots)))
@@ -123,7 +123,7 @@ def _explain_ref(ref: Ref, context: TableContext) -> BytesView:
 
 
 def _explain_place(context: TableContext, steps: Steps, what: str, details: str) -> BytesView:
-    """The value at a place of the metadata document: in the file, or in what it decompresses to.
+    """Explain the value at a place of the metadata document: in the file, or in what it decompresses to.
 
     All of the document where it cannot be found: it was damaged after the table was opened.
     """
@@ -183,7 +183,7 @@ def _explain_records(context: TableContext, recorded: str, what: str, details: s
 
 
 def _make_hook(data: Octets, path: str, kind: str, context: TableContext) -> Any:
-    """The hook that names bounds and the types of their columns, by the file's own header if it has one."""
+    """Make the hook that names bounds and the types of their columns, by the file's own header if it has one."""
     try:
         if kind == "parquet":
             footer = decode_footer(cast("IO[bytes]", OctetsFile(data, 0, len(data))), path)
@@ -222,7 +222,7 @@ def _explain_data_file(file: IcebergDataFile, context: TableContext) -> BytesVie
 
 
 def _describe_entry(file: IcebergDataFile) -> str:
-    """Where a file is recorded: its entry and partition."""
+    """Describe where a file is recorded: its entry and partition."""
     entry = "" if file.position is None else f"entry {file.position} of {name_file(file.manifest)}"
     return join_clauses(entry, str(file.partition))
 

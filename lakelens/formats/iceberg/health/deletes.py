@@ -33,7 +33,7 @@ _TARGET = 64 << 20
 
 
 def find_reach(figures: FileFigures) -> Reach:
-    """How many deletes reach each data file, and how many of its rows are known to be deleted."""
+    """Find how many deletes reach each data file, and how many of its rows are known to be deleted."""
     import numpy as np
 
     positions, equality = figures.find("position_deletes"), figures.find("equality_deletes")
@@ -69,7 +69,7 @@ def find_reach(figures: FileFigures) -> Reach:
 
 
 def _match_targeted(figures: FileFigures, places: Numbers) -> tuple[NDArray[np.bool_], Numbers, Numbers]:
-    """Which of some deletes are for one file alone; for each data file how many of them, and their rows."""
+    """Match which of some deletes are for one file alone; for each data file how many of them, and their rows."""
     import numpy as np
     import pyarrow.compute as pc
 
@@ -169,7 +169,7 @@ def _match_partitions(figures: FileFigures, places: Numbers, side: str) -> Numbe
 def measure_deletes(
     rules: IcebergHealth, figures: FileFigures, reach: Reach | None, documents: DocumentParts
 ) -> Iterator[Measure]:
-    """The share of deleted rows of the worst file, and the most deletes that reach one."""
+    """Measure the share of deleted rows of the worst file, and the most deletes that reach one."""
     import numpy as np
 
     if reach is None or not len(figures.data):
@@ -211,7 +211,7 @@ def _advise(rules: IcebergHealth, figures: FileFigures, reach: Reach) -> tuple[s
 
 
 def count_joined(rules: IcebergHealth, figures: FileFigures) -> tuple[int, int]:
-    """How many position delete files `rewrite_position_delete_files` with its defaults takes, and makes of them."""
+    """Count how many position delete files `rewrite_position_delete_files` with its defaults takes, and makes of them."""
     import numpy as np
 
     positions = figures.find("position_deletes")

@@ -54,7 +54,7 @@ class Expiry:
 
 
 def find_expiry(document: Document, refs: Iterable[Ref], age: int, keep: int) -> Expiry | None:
-    """Which snapshots would go if those older than `age` milliseconds were expired at the newest commit."""
+    """Find which snapshots would go if those older than `age` milliseconds were expired at the newest commit."""
     index = document.snapshots
     moments = dict(index.iter_moments())
     if not moments:
@@ -96,7 +96,7 @@ def find_expiry(document: Document, refs: Iterable[Ref], age: int, keep: int) ->
 def _keep_branch(
     index: SnapshotIndex, ref: Ref, moments: Mapping[int, int], before: int, newest: int, keep: int
 ) -> set[int]:
-    """The snapshots of a branch that stay: its newest, and those that are young enough."""
+    """Keep the snapshots of a branch that stay: its newest, and those that are young enough."""
     least = ref.min_snapshots_to_keep or keep
     limit = before if ref.max_snapshot_age_ms is None else newest - ref.max_snapshot_age_ms
     kept: set[int] = set()
@@ -146,12 +146,12 @@ def _call_expire(rules: IcebergHealth, expiry: Expiry | None) -> tuple[Call, ...
 
 
 def _collects(rules: IcebergHealth) -> bool:
-    """Whether procedures may delete files at all."""
+    """Check whether procedures may delete files at all."""
     return str(rules.table.properties.get("gc.enabled", "true")).lower() != "false"
 
 
 def _measure_age(rules: IcebergHealth, expiry: Expiry, age: SplitFigure, expire: tuple[Call, ...]) -> Measure:
-    """How much older than the newest commit the oldest snapshot is."""
+    """Measure how much older than the newest commit the oldest snapshot is."""
     limit = Limit(age.value / 1000, "≤", name_source(age), age.property)
     value = (expiry.newest - expiry.oldest) / 1000
     advice = ""
@@ -169,7 +169,7 @@ def _measure_age(rules: IcebergHealth, expiry: Expiry, age: SplitFigure, expire:
 
 
 def _measure_files(rules: IcebergHealth) -> Measure:
-    """The number of metadata files beside the one in use, and who removes those that no log names."""
+    """Measure the number of metadata files beside the one in use, and who removes those that no log names."""
     table = rules.table
     figure = rules.read("log", _LOG, 100)
     limit = Limit(figure.value + 1, "≤", name_source(figure), f"{figure.property}, and the one in use")
@@ -198,7 +198,7 @@ def _measure_files(rules: IcebergHealth) -> Measure:
 
 
 def _measure_document(rules: IcebergHealth, documents: DocumentParts, expire: tuple[Call, ...]) -> Measure:
-    """The bytes of the document, which every commit writes again."""
+    """Measure the bytes of the document, which every commit writes again."""
     size = len(rules.context.document.text)
     own = [part for part in documents if part.document == _name_document(rules) and part.name != REST]
     largest = max(own, key=lambda part: part.size_bytes, default=None)
@@ -221,7 +221,7 @@ def _name_document(rules: IcebergHealth) -> str:
 
 
 def list_document_parts(rules: IcebergHealth) -> Iterator[DocumentPart]:
-    """Every key of the metadata document with the bytes that it takes there, and the manifests of the state."""
+    """List every key of the metadata document with the bytes that it takes there, and the manifests of the state."""
     text, name = rules.context.document.text, _name_document(rules)
     stored = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
     kinds: dict[bytes, Any] = {b"[": list[msgspec.Raw], b"{": dict[str, msgspec.Raw]}

@@ -87,7 +87,7 @@ _EPOCH = date(1970, 1, 1)
 
 
 def advise_coarser(rules: IcebergHealth, figures: FileFigures) -> tuple[str, tuple[Call, ...]]:
-    """The next coarser time that holds at least half of what a file should have, and the statements for it."""
+    """Advise the next coarser time that holds at least half of what a file should have, and the statements for it."""
     import numpy as np
 
     spec = rules.table.partitioning
@@ -134,7 +134,7 @@ def _say_coarser(
 
 
 def count_units(value: Any) -> int | None:
-    """A partition value of a time transform as units since 1970; None where it is none.
+    """Count a partition value of a time transform as units since 1970; None where it is none.
 
     >>> count_units(date(1970, 1, 3)), count_units(648), count_units(None)
     (2, 648, None)
@@ -146,7 +146,7 @@ def count_units(value: Any) -> int | None:
 
 
 def name_buckets(rules: IcebergHealth, figures: FileFigures) -> tuple[list[str], Numbers] | None:
-    """The buckets of today's partitioning, and for each file the number of its own (-1: none)."""
+    """Name the buckets of today's partitioning, and for each file the number of its own (-1: none)."""
     import numpy as np
 
     spec = rules.table.partitioning
@@ -191,7 +191,7 @@ class IcebergHealth:
         return (self.context.columns.find(DELETE_FILE_PATH).name,) if self.columns else ()
 
     def read(self, name: str, key: str, default: int) -> SplitFigure:
-        """A whole number among the table's properties."""
+        """Read a whole number among the table's properties."""
         return read_number(name, key, default, self.table.properties)
 
     @cached_property
@@ -225,7 +225,7 @@ class IcebergHealth:
         return Groups(np.where(others, groups.count, groups.numbers), groups.count + 1, name)
 
     def join_files(self, counts: Numbers, sizes: Numbers) -> tuple[Numbers, Numbers]:
-        """How `rewrite_data_files` with its defaults plans."""
+        """Join how `rewrite_data_files` with its defaults plans."""
         import numpy as np
 
         target = self.target_size

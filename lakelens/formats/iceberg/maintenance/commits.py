@@ -29,13 +29,13 @@ _LIST_MARGIN = 0.25
 
 
 def read_switch(table: IcebergTable, name: str, default: bool = False) -> bool:
-    """A property that is true or false, as the engine parses it."""
+    """Read a property that is true or false, as the engine parses it."""
     text = table.properties.get(name)
     return default if text is None else str(text).lower() == "true"
 
 
 def read_number(table: IcebergTable, name: str, default: int) -> int:
-    """A property that is a whole number; the default where it is not set, or none."""
+    """Read a property that is a whole number; the default where it is not set, or none."""
     text = table.properties.get(name)
     try:
         return default if text is None else int(str(text))
@@ -44,7 +44,7 @@ def read_number(table: IcebergTable, name: str, default: int) -> int:
 
 
 def assume(table: IcebergTable, *, commits: bool = True) -> list[Assumption]:
-    """What must hold for any procedure."""
+    """Say what must hold for any procedure."""
     assumed = []
     if commits:
         name = table.metadata_path.rpartition("/")[2]
@@ -78,7 +78,7 @@ def list_dropped_documents(table: IcebergTable, commits: int = 1) -> list[Piece]
 def estimate_document(
     table: IcebergTable, *, lost: Collection[int] = (), commits: int = 1, snapshots: int = 0
 ) -> Output:
-    """The metadata documents of some commits, the last without the lost snapshots and with new ones."""
+    """Estimate the metadata documents of some commits, the last without the lost snapshots and with new ones."""
     document = table._context.document
     text = max(len(document.text), 1)
     stored = document.typed.snapshots
@@ -105,7 +105,7 @@ def estimate_document(
 
 
 def estimate_list(snapshot: IcebergSnapshot | None, manifests: int, commits: int = 1) -> Output:
-    """The manifest lists of some commits, each of about that many manifests, after the list that there is."""
+    """Estimate the manifest lists of some commits, each of about that many manifests, after the list that there is."""
     now = 0 if snapshot is None else sum(listed.size_bytes or 0 for listed in snapshot.manifest_lists)
     held = 0 if snapshot is None else len(snapshot.manifests)
     base = now or 4_000
@@ -134,7 +134,7 @@ def find_unread(table: IcebergTable, snapshot: IcebergSnapshot | None) -> str | 
 
 
 def find_statistics(table: IcebergTable, lost: Collection[int]) -> list[Piece]:
-    """The statistics files of lost snapshots that no kept snapshot names."""
+    """Find the statistics files of lost snapshots that no kept snapshot names."""
     typed, locate = table._context.typed, table._context.access.locator.locate
     gone = set(lost)
     found: dict[str, Piece] = {}
@@ -154,7 +154,7 @@ def find_statistics(table: IcebergTable, lost: Collection[int]) -> list[Piece]:
 
 
 def list_ancestors(table: IcebergTable, snapshot_id: int | None) -> list[int]:
-    """A snapshot and those that it was made from, the nearest first, as far as they are there."""
+    """List a snapshot and those that it was made from, the nearest first, as far as they are there."""
     found: list[int] = []
     seen: set[int] = set()
     index = table._context.document.snapshots
@@ -184,7 +184,7 @@ _PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 def quote_text(text: str) -> str:
-    r"""A text as a literal of Spark SQL.
+    r"""Quote a text as a literal of Spark SQL.
 
     >>> print(quote_text("it's"), quote_text("a\\b"))
     'it\'s' 'a\\b'
@@ -194,7 +194,7 @@ def quote_text(text: str) -> str:
 
 
 def quote_name(name: str) -> str:
-    """The name of a table as procedures take it: parts that are no plain words stand in backticks.
+    """Quote the name of a table as procedures take it: parts that are no plain words stand in backticks.
 
     >>> quote_name("shop.orders"), quote_name("shop.2024 orders")
     ("'shop.orders'", "'shop.`2024 orders`'")
@@ -205,7 +205,7 @@ def quote_name(name: str) -> str:
 
 
 def format_value(value: Any) -> str:
-    """A value as SQL: texts quoted, times as TIMESTAMP of UTC, lists as ARRAY, mappings as map of texts.
+    """Format a value as SQL: texts quoted, times as TIMESTAMP of UTC, lists as ARRAY, mappings as map of texts.
 
     >>> format_value(datetime(2024, 3, 1)), format_value((5, 6)), format_value({"rewrite-all": True})
     ("TIMESTAMP '2024-03-01 00:00:00 UTC'", 'ARRAY(5, 6)', "map('rewrite-all', 'true')")
@@ -229,7 +229,7 @@ def format_value(value: Any) -> str:
 
 
 def write_call(table: str, procedure: str, arguments: Mapping[str, Any]) -> str:
-    """The statement that calls a procedure on a table.
+    """Write the statement that calls a procedure on a table.
 
     >>> print(write_call("shop.orders", "expire_snapshots", {"retain_last": 5}))
     CALL <catalog>.system.expire_snapshots(
@@ -258,12 +258,12 @@ _ROLES = {
 
 
 def make_piece(file: IcebergDataFile, why: str = "") -> Piece:
-    """A file of a snapshot as part of a proposal."""
+    """Make a file of a snapshot as part of a proposal."""
     return Piece(file.path, _ROLES[file.content], file.own_size_bytes, why)
 
 
 def find_oldest(table: IcebergTable, snapshot: IcebergSnapshot, gone: Mapping[str, Collection[str]]) -> int:
-    """The lowest sequence number of the data files that a commit leaves in their manifests, as manifests count it.
+    """Find the lowest sequence number of the data files that a commit leaves in their manifests, as manifests count it.
 
     `gone` are the files that the commit removes, by manifest. New files do not count.
     """
@@ -303,7 +303,7 @@ def find_dropped(
 def find_dangling(
     deletes: Iterable[IcebergDataFile], reached: Collection[Hashable], new: Collection[tuple[Hashable, int]]
 ) -> list[tuple[IcebergDataFile, str]]:
-    """The delete files that reach no data file: `reached` are those that reach one that is not rewritten.
+    """Find the delete files that reach no data file: `reached` are those that reach one that is not rewritten.
 
     `new` are the partitions of new files with their sequence number; a delete for one file cannot be for any of them.
     """

@@ -135,7 +135,7 @@ class Rewrite:
             left -= len(file_group.files)
 
     def _divide(self) -> dict[Hashable, tuple[str, list[IcebergDataFile]]]:
-        """The files by partition, in the order of their manifests."""
+        """Divide the files by partition, in the order of their manifests."""
         assert self.snapshot is not None
         where = self.values.get("where")
         if where is None:
@@ -159,7 +159,7 @@ class Rewrite:
         return self.snapshot is not None and bool(self.snapshot.delete_index)
 
     def _is_deleted(self, file: IcebergDataFile) -> str | None:
-        """Why a file is rewritten for its deletes; None where it is not."""
+        """Say why a file is rewritten for its deletes; None where it is not."""
         if not self._has_deletes:
             return None
         deletes = file.deletes

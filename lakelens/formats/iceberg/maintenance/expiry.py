@@ -141,7 +141,7 @@ class Retention:
         return lost, [number for number in self.moments if number not in gone]
 
     def _keep_branch(self, ref: Ref) -> Iterator[int]:
-        """Every snapshot that a branch leads to; those it keeps are noted."""
+        """Keep every snapshot that a branch leads to; those it keeps are noted."""
         least = self.retain_last if ref.min_snapshots_to_keep is None else ref.min_snapshots_to_keep
         since = self.older_than if ref.max_snapshot_age_ms is None else self.now - ref.max_snapshot_age_ms
         is_kept, count = True, 0
@@ -163,7 +163,7 @@ class Retention:
             self.why.setdefault(number, (f"branch {ref.name}", why))
 
     def explain_loss(self, number: int) -> str:
-        """Why a snapshot expires."""
+        """Explain why a snapshot expires."""
         if number in self.chosen:
             return "named in snapshot_ids"
         return f"older than {format_time(self.older_than)}, and kept by no ref"
@@ -313,7 +313,7 @@ def plan_orphans(table: IcebergTable, values: Mapping[str, Any]) -> Proposal:
 
 
 def _find_place(table: IcebergTable, location: str) -> str:
-    """Where a location is now. Raises `Unsupported` for one outside of the table, which was not listed."""
+    """Find where a location is now. Raises `Unsupported` for one outside of the table, which was not listed."""
     found = table._context.access.locator.locate(location).rstrip("/")
     root = table.location.rstrip("/")
     if found != root and not found.startswith(root + "/"):
@@ -338,7 +338,7 @@ def _refuse_age(table: IcebergTable, values: Mapping[str, Any], now: datetime, m
 
 
 def _list_prefixes(table: IcebergTable) -> Iterator[str]:
-    """Where recorded locations below the table have another scheme or authority than the table; none fits any."""
+    """List where recorded locations below the table have another scheme or authority than the table; none fits any."""
     own, place = _split(table._context.typed.location or "")
     if own is None:
         return

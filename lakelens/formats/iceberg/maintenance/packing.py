@@ -67,7 +67,7 @@ _NO_LIMIT = 2**63 - 1
 
 
 def spell_option(name: str) -> str:
-    """How the engine spells an option of an action.
+    """Say how the engine spells an option of an action.
 
     >>> spell_option("rewrite_all"), spell_option("partial_progress_enabled")
     ('rewrite-all', 'partial-progress.enabled')
@@ -91,7 +91,7 @@ class Limits:
 
     @classmethod
     def read(cls, values: Mapping[str, Any], target: int) -> Limits:
-        """The figures of the options; `target` is the table's own."""
+        """Read the figures of the options; `target` is the table's own."""
         target = values.get("target_file_size_bytes", target)
         limits = cls(
             target,
@@ -118,11 +118,11 @@ class Limits:
         return int(self.target + (self.most - self.target) * 0.5)
 
     def is_odd(self, size: int) -> bool:
-        """Whether a file is of an undesired size."""
+        """Check whether a file is of an undesired size."""
         return size < self.least or size > self.most
 
     def expect_outputs(self, size: int) -> int:
-        """How many files the engine wants of a group of that many bytes.
+        """Say how many files the engine wants of a group of that many bytes.
 
         >>> limits = Limits(100, 75, 180, 5, False, 1 << 40, 1 << 40)
         >>> limits.expect_outputs(50), limits.expect_outputs(1010), limits.expect_outputs(190)
@@ -139,12 +139,12 @@ class Limits:
         return rounded_up
 
     def find_split_size(self, size: int) -> int:
-        """How many bytes of a group one task reads, and writes as one file."""
+        """Find how many bytes of a group one task reads, and writes as one file."""
         estimated = size // self.expect_outputs(size) + _SPLIT_OVERHEAD
         return self.target if estimated < self.target else min(estimated, self.write_most)
 
     def pack(self, items: Iterable[T], weigh: Callable[[T], int]) -> Iterator[list[T]]:
-        """The items in their order, a group ending where the next would be too much (packing with a look-back of one).
+        """Pack the items in their order, a group ending where the next would be too much (packing with a look-back of one).
 
         >>> [len(group) for group in Limits(9, 1, 99, 5, False, 5, 9).pack([2, 2, 2, 9, 1], int)]
         [2, 1, 1, 1]
@@ -162,7 +162,7 @@ class Limits:
             yield group
 
     def explain_group(self, sizes: Sequence[int]) -> str | None:
-        """Why a group is rewritten for its size; None where it is not."""
+        """Explain why a group is rewritten for its size; None where it is not."""
         total = sum(sizes)
         if len(sizes) > 1 and len(sizes) >= self.min_inputs:
             return f"{len(sizes):,} files, of at least {self.min_inputs:,}"
@@ -174,7 +174,7 @@ class Limits:
 
 
 def count_commits(groups: int, values: Mapping[str, Any]) -> int:
-    """How many commits some groups take.
+    """Count how many commits some groups take.
 
     >>> count_commits(7, {}), count_commits(7, {"partial_progress_enabled": True, "partial_progress_max_commits": 3})
     (1, 3)
@@ -246,7 +246,7 @@ class FileGroup:
 
 
 def find_share(file: IcebergDataFile) -> float:
-    """What part of a file's rows is left, as far as the counts of its deletes say it without reading them."""
+    """Find what part of a file's rows is left, as far as the counts of its deletes say it without reading them."""
     rows = file.record_count or 0
     if not rows:
         return 1.0
@@ -272,7 +272,7 @@ class Estimate:
 
     @classmethod
     def add(cls, parts: Iterable[Estimate]) -> Estimate:
-        """The sum of several."""
+        """Add the sum of several."""
         size = least = most = 0
         for part in parts:
             size, least, most = size + part.size, least + part.least, most + part.most
@@ -307,7 +307,7 @@ def measure_inputs(files: Sequence[IcebergDataFile], shares: Sequence[float]) ->
 
 
 def estimate_merged(inputs: Sequence[Input], outputs: int) -> Estimate:
-    """The bytes of the files that some files become together.
+    """Estimate the bytes of the files that some files become together.
 
     >>> estimate_merged([Input(1000, 1.0, [100]), Input(1000, 1.0, [100])], 1).size
     1065
@@ -344,7 +344,7 @@ def estimate_merged(inputs: Sequence[Input], outputs: int) -> Estimate:
 
 
 def estimate_manifests(manifests: Sequence[IcebergManifest], outputs: int) -> Estimate:
-    """The bytes of the manifests that the entries of some manifests become."""
+    """Estimate the bytes of the manifests that the entries of some manifests become."""
     if not manifests or not outputs:
         return Estimate(0, 0, 0)
     headers, bodies = [], []

@@ -114,7 +114,7 @@ class DeleteRewrite:
         return found
 
     def count_outputs(self) -> int:
-        """How many files come out at the most, as far as metadata says which data files the deletes are for."""
+        """Count how many files come out at the most, as far as metadata says which data files the deletes are for."""
         by_file = self.becomes_vectors or self.table.properties.get(_GRANULARITY, "file").lower() == "file"
         count = 0
         for _, files, _ in self.groups:
@@ -132,7 +132,7 @@ class DeleteRewrite:
 
 
 def measure(file: IcebergDataFile) -> int:
-    """The bytes of a delete file; of a vector those of its blob."""
+    """Measure the bytes of a delete file; of a vector those of its blob."""
     return file.own_size_bytes or 0
 
 

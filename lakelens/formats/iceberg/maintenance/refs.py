@@ -38,7 +38,7 @@ _MAIN = "main"
 
 
 def find_main(table: IcebergTable) -> int | None:
-    """The id of the current snapshot of main."""
+    """Find the id of the current snapshot of main."""
     ref = table.refs.get(_MAIN)
     return None if ref is None else ref.snapshot_id
 
@@ -186,7 +186,7 @@ class Pick:
         return self.picked.operation == "overwrite" and is_replacing
 
     def refuse(self) -> str | None:
-        """Why the engine refuses; None where it does not."""
+        """Say why the engine refuses; None where it does not."""
         number, operation = self.picked.id, self.picked.operation
         if operation == "append" or self.replaces:
             parent = self.picked.parent_id
@@ -260,7 +260,7 @@ def _list_own(snapshot: IcebergSnapshot) -> list[IcebergManifest]:
 
 
 def _list_changed(snapshot: IcebergSnapshot, status: str) -> list[IcebergDataFile]:
-    """The data files that a snapshot added or removed, as the manifests that it wrote say it. Raises `LakeError`."""
+    """List the data files that a snapshot added or removed, as the manifests that it wrote say it. Raises `LakeError`."""
     return [
         entry.file  # type: ignore[misc]
         for manifest in _list_own(snapshot)

@@ -100,13 +100,13 @@ class StoredRecords:
     data: bytes
 
     def take(self) -> bytes:
-        """The bytes, which are not kept."""
+        """Take the bytes, which are not kept."""
         data, self.data = self.data, b""
         return data
 
 
 def is_parquet(data: bytes) -> bool:
-    """Whether bytes begin as a Parquet file does.
+    """Check whether bytes begin as a Parquet file does.
 
     >>> is_parquet(b"PAR1...."), is_parquet(b"Obj\\x01")
     (True, False)
@@ -115,7 +115,7 @@ def is_parquet(data: bytes) -> bool:
 
 
 def decode_head(data: bytes, path: str) -> Header:
-    """The header of a manifest or manifest list. Raises `LakeError` for anything else."""
+    """Decode the header of a manifest or manifest list. Raises `LakeError` for anything else."""
     refuse_encrypted(data, path)
     if is_parquet(data):
         from lakelens.codecs.parquet.footer import decode_footer
@@ -128,7 +128,7 @@ def decode_head(data: bytes, path: str) -> Header:
 
 
 def read_head(store: Store, path: str) -> Header:
-    """The same of a stored file, of which little more is read than its header or footer. Raises `LakeError`."""
+    """Read the same of a stored file, of which little more is read than its header or footer. Raises `LakeError`."""
     data = store.read_range(path, 0, HEADER_BYTES)
     if is_parquet(data):
         return make_header(read_facts(store, path, "parquet"), path)
@@ -243,7 +243,7 @@ def _name_type(kind: Any) -> str:
 
 
 def iterate_records(data: bytes, path: str, header: Header) -> Iterator[dict[str, Any]]:
-    """The records of a file whose header was decoded. Raises `LakeError` where one cannot be decoded."""
+    """Iterate the records of a file whose header was decoded. Raises `LakeError` where one cannot be decoded."""
     if isinstance(header, AvroHeader):
         yield from iter_records(data, path, header)
         return
@@ -253,7 +253,7 @@ def iterate_records(data: bytes, path: str, header: Header) -> Iterator[dict[str
 
 
 def iterate_tables(data: bytes, path: str, header: ParquetHeader) -> Iterator[pa.Table]:
-    """The records of a Parquet file by column, some thousand at a time, as Avro's bulk reader gives them."""
+    """Iterate the records of a Parquet file by column, some thousand at a time, as Avro's bulk reader gives them."""
     from lakelens.codecs.parquet.records import iter_plain_tables
 
     for table in iter_plain_tables(data, header.footer, path):
@@ -261,7 +261,7 @@ def iterate_tables(data: bytes, path: str, header: ParquetHeader) -> Iterator[pa
 
 
 def _select(table: pa.Table, schema: Mapping[str, Any]) -> pa.Table:
-    """The columns, and the fields of the data file, that a schema has."""
+    """Select the columns, and the fields of the data file, that a schema has."""
     import pyarrow as pa
 
     columns = {}
@@ -277,7 +277,7 @@ def _select(table: pa.Table, schema: Mapping[str, Any]) -> pa.Table:
 
 
 def open_records(data: bytes, path: str, header: Header) -> AvroRecords | ParquetRecords:
-    """The records by their numbers."""
+    """Open the records by their numbers."""
     if isinstance(header, AvroHeader):
         return AvroRecords(data, path, header)
     return ParquetRecords(data, path, header)

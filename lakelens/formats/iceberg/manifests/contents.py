@@ -26,7 +26,7 @@ _TAIL = 4096  # bytes that hold most Puffin footers
 
 
 def read_footer(context: TableContext, file: IcebergDataFile) -> Footer:
-    """The footer of the file. Raises `LakeError`."""
+    """Read the footer of the file. Raises `LakeError`."""
     store, (path, kind) = context.access.store, find_content(context, file)
     is_puffin = kind == "puffin"
     facts = read_puffin_footer(context, path) if is_puffin else contents.read_facts(store, path, kind)
@@ -34,7 +34,7 @@ def read_footer(context: TableContext, file: IcebergDataFile) -> Footer:
 
 
 def read_puffin_footer(context: TableContext, recorded: str) -> PuffinFooter:
-    """The footer of a Puffin file: its end only, in one or two requests. Raises `LakeError`."""
+    """Read the footer of a Puffin file: its end only, in one or two requests. Raises `LakeError`."""
     store = context.access.store
     place = context.access.locator.locate(recorded)
     fetch(store, infos=[place], ranges=[(place, -_TAIL, _TAIL)])
@@ -47,7 +47,7 @@ def read_puffin_footer(context: TableContext, recorded: str) -> PuffinFooter:
 
 
 def read_preview(context: TableContext, file: IcebergDataFile, count: int) -> pa.Table:
-    """The first rows, or the first positions of a deletion vector. Raises `LakeError`."""
+    """Read the first rows, or the first positions of a deletion vector. Raises `LakeError`."""
     path, kind = find_content(context, file)
     if kind != "puffin":
         return contents.read_rows_as(context.access.store, path, kind, count)
@@ -58,7 +58,7 @@ def read_preview(context: TableContext, file: IcebergDataFile, count: int) -> pa
 
 
 def find_content(context: TableContext, file: IcebergDataFile) -> tuple[str, str]:
-    """Where a data or delete file is now, and what it is by its magic. Raises `LakeError`."""
+    """Find where a data or delete file is now, and what it is by its magic. Raises `LakeError`."""
     place = context.access.locator.locate(file.recorded_path)
     fetch_files(context.access.store, [(place, file.file_size_in_bytes)])
     path, size = context.access.find_recorded(file.recorded_path)
@@ -77,7 +77,7 @@ def find_content(context: TableContext, file: IcebergDataFile) -> tuple[str, str
 
 
 def read_vector(context: TableContext, file: IcebergDataFile, path: str) -> BitMap64:
-    """The deletion vector of an entry, in its Puffin file. Raises `LakeError`."""
+    """Read the deletion vector of an entry, in its Puffin file. Raises `LakeError`."""
     from lakelens.codecs.bitmaps.deletion_vector import decode_iceberg_dv
 
     offset, length = file.content_offset, file.content_size_in_bytes

@@ -84,7 +84,7 @@ def _decode(data: bytes | None, column: LeafColumn, report: Callable[[LakeError]
 
 
 def _is_truncated(column: LeafColumn, lower: Any, upper: Any, properties: Mapping[str, Any]) -> bool | None:
-    """Whether bounds may be shortened, by the metrics mode in force today: True when one has exactly its length."""
+    """Check whether bounds may be shortened, by the metrics mode in force today: True when one has exactly its length."""
     if lower is None and upper is None:
         return None
     if column.iceberg_type.name not in _SHORTENED_TYPES:
@@ -112,7 +112,7 @@ def iterate_encoded(file: IcebergDataFile) -> Iterator[Encoded]:
 
 
 def _explain(column: ColumnBounds, side: str) -> BytesView:
-    """The bytes of one bound alone."""
+    """Explain the bytes of one bound alone."""
     both = column.bytes_view()
     part = next(part for part in both.iter_children() if part.label == f"{side}_bounds")
     found = both.focus(part)
@@ -135,7 +135,7 @@ def open_row_groups(file: IcebergDataFile) -> RowGroups | None:
 
 
 def _find_columns(context: TableContext, spec_id: int | None, leaves: Sequence[FileLeaf]) -> FindColumn:
-    """What finds a column of today's schema among the leaves of a file."""
+    """Say what finds a column of today's schema among the leaves of a file."""
     ids = [leaf.field_id for leaf in leaves]
     has_ids = any(field_id is not None for field_id in ids)
     if not has_ids:

@@ -36,13 +36,13 @@ def describe_header(header: Header) -> Mapping[str, Any]:
 
 
 def read_text(header: Header, key: str) -> str | None:
-    """One value of the header as text."""
+    """Read one value of the header as text."""
     value = header.metadata.get(key)
     return None if value is None else value.decode("utf-8", "replace")
 
 
 def read_number(header: Header, key: str) -> int | None:
-    """One value of the header as a number; None when it is not one."""
+    """Read one value of the header as a number; None when it is not one."""
     try:
         return int(read_text(header, key) or "")
     except ValueError:

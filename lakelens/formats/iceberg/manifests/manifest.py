@@ -138,7 +138,7 @@ class IcebergManifest(TableObject, Manifest):
         return self._file.header
 
     def open(self) -> bytes:
-        """The bytes of the file, which are not kept, after its header was checked. Raises `LakeError`."""
+        """Open the bytes of the file, which are not kept, after its header was checked. Raises `LakeError`."""
         self._check_content()
         return self._take_data()
 
@@ -162,7 +162,7 @@ class IcebergManifest(TableObject, Manifest):
         return OpenEntries(EntryReader(file.header.record, file.path), records)
 
     def _take_data(self) -> bytes:
-        """The bytes of the file, which are not kept: whoever asks again reads it again."""
+        """Take the bytes of the file, which are not kept: whoever asks again reads it again."""
         return self._file.take() or self._context.access.read_recorded(self.manifest_path)[1]
 
     @cached_property
@@ -233,7 +233,7 @@ class IcebergManifest(TableObject, Manifest):
         )
 
     def _inherit(self, stored: int | None, status: int) -> int | None:
-        """A missing sequence number is the manifest's for an added file, and 0 in manifests of version 1."""
+        """Inherit a missing sequence number is the manifest's for an added file, and 0 in manifests of version 1."""
         if stored is not None or (status != 1 and self.sequence_number != 0):
             return stored
         return self.sequence_number
@@ -270,10 +270,10 @@ IcebergManifest.answers = ManifestAnswers(
 
 
 def fetch_manifests(context: TableContext, manifests: Iterable[IcebergManifest]) -> Iterator[IcebergManifest]:
-    """Each manifest once, in order; where each request waits for a network those that come next are read together."""
+    """Fetch each manifest once, in order; where each request waits for a network those that come next are read together."""
     return fetch_along(context.access.store, dict.fromkeys(manifests), place_manifest)
 
 
 def place_manifest(manifest: IcebergManifest) -> tuple[str, int | None] | None:
-    """Where a manifest is, and its recorded size; None where it was read."""
+    """Place where a manifest is, and its recorded size; None where it was read."""
     return None if manifest.is_read else (manifest.path, manifest.manifest_length)

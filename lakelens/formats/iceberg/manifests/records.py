@@ -82,7 +82,7 @@ Rename = Callable[[Mapping[str, Any]], dict[str, Any]]
 
 
 def make_rename(record: Mapping[str, Any], fields: Mapping[int, str]) -> Rename:
-    """A function from a record of this Avro schema to a dict under the specification's names.
+    """Make a function from a record of this Avro schema to a dict under the specification's names.
 
     >>> schema = {"fields": [{"name": "added_data_files_count", "field-id": 504, "type": "int"}]}
     >>> make_rename(schema, MANIFEST_FIELDS)({"added_data_files_count": 3})
@@ -97,7 +97,7 @@ def make_rename(record: Mapping[str, Any], fields: Mapping[int, str]) -> Rename:
 
 
 def find_name(field: Mapping[str, Any], names: Mapping[int, str]) -> str | None:
-    """The specified name of an Avro field, by its id; None where it has none, or one that is no number.
+    """Find the specified name of an Avro field, by its id; None where it has none, or one that is no number.
 
     >>> find_name({"name": "x", "field-id": 504}, MANIFEST_FIELDS), find_name({"field-id": {}}, MANIFEST_FIELDS)
     ('added_files_count', None)
@@ -107,7 +107,7 @@ def find_name(field: Mapping[str, Any], names: Mapping[int, str]) -> str | None:
 
 
 def find_field(record: Mapping[str, Any], field_id: int, name: str) -> Mapping[str, Any] | None:
-    """The Avro field of an id, else of a name."""
+    """Find the Avro field of an id, else of a name."""
     fields = record.get("fields", ())
     by_id = next((field for field in fields if field.get("field-id") == field_id), None)
     return by_id or next((field for field in fields if field.get("name") == name), None)

@@ -104,7 +104,7 @@ class ColumnIndex:
             self.find(column_id)
 
     def find(self, column_id: int) -> LeafColumn:
-        """The column of an id; one that no schema names is `#id`, shown as bytes."""
+        """Find the column of an id; one that no schema names is `#id`, shown as bytes."""
         found = self._columns.get(column_id)
         if found is not None:
             return found
@@ -120,12 +120,12 @@ class ColumnIndex:
             return self._add(LeafColumn(column_id, f"#{column_id}", type_, describe_type(type_), True))
 
     def rank(self, column_id: int) -> tuple[int, int]:
-        """The sort key of columns: today's and the document's in their order, then the others by id."""
+        """Rank the sort key of columns: today's and the document's in their order, then the others by id."""
         self.find(column_id)
         return self._order[column_id]
 
     def group_by_type(self, ids: tuple[int, ...]) -> list[tuple[LeafColumn, ...]]:
-        """The columns of these ids, those of one type together; kept, because many manifests have the same ones."""
+        """Group the columns of these ids, those of one type together; kept, because many manifests have the same ones."""
         found = self._by_type.get(ids)
         if found is None:
             groups: dict[tuple[str, DataType], list[LeafColumn]] = {}

@@ -88,19 +88,19 @@ class SnapshotIndex:
         return snapshot_id in self._positions
 
     def locate(self, position: int) -> int:
-        """Where in the document the snapshot of a position is stored."""
+        """Locate where in the document the snapshot of a position is stored."""
         return self._order[position]
 
     def find(self, snapshot_id: int) -> int | None:
-        """The position of an id; None when there is no such snapshot. The last of several."""
+        """Find the position of an id; None when there is no such snapshot. The last of several."""
         return self._positions.get(snapshot_id)
 
     def list_stored(self, snapshot_id: int) -> Iterator[int]:
-        """Where in the document the snapshots of an id are stored: one, unless the document is wrong."""
+        """List where in the document the snapshots of an id are stored: one, unless the document is wrong."""
         return (index for index, known in enumerate(self._ids) if known == snapshot_id)
 
     def find_parent(self, snapshot_id: int) -> int | None:
-        """The id of a snapshot's parent; None when it has none, or there is no such snapshot."""
+        """Find the id of a snapshot's parent; None when it has none, or there is no such snapshot."""
         position = self.find(snapshot_id)
         return None if position is None else self._parents[self._order[position]]
 
@@ -114,7 +114,7 @@ class SnapshotIndex:
 
 
 def parse_snapshot_id(path: str) -> int | None:
-    """The snapshot id in the name of a manifest list; None when it is named otherwise.
+    """Parse the snapshot id in the name of a manifest list; None when it is named otherwise.
 
     >>> parse_snapshot_id("/t/metadata/snap-7-1-2f2b.avro")
     7
@@ -124,7 +124,7 @@ def parse_snapshot_id(path: str) -> int | None:
 
 
 def _round(number: int) -> float | None:
-    """What is left of a number in a JSON tool that knows floats alone; None where it holds no number so large."""
+    """Say what is left of a number in a JSON tool that knows floats alone; None where it holds no number so large."""
     try:
         return float(number)
     except OverflowError:
@@ -168,7 +168,7 @@ class Document:
         return decode_outline(self.text, self.path)
 
     def decode_snapshot(self, index: int) -> dict[str, Any]:
-        """The object of one snapshot, every key kept. `index` is where the document stores it."""
+        """Decode the object of one snapshot, every key kept. `index` is where the document stores it."""
         raw: dict[str, Any] = _decode_text(self.typed.snapshots.stored(index), self.path)
         return raw
 
@@ -189,7 +189,7 @@ class Document:
 
 
 def decode_json(data: bytes, path: str | None = None) -> Any:
-    """The JSON value of a document, decompressed where needed. Raises `Corrupt` with the byte where it goes wrong.
+    """Decode the JSON value of a document, decompressed where needed. Raises `Corrupt` with the byte where it goes wrong.
 
     >>> decode_json(b'{"a": 9223372036854775807}')
     {'a': 9223372036854775807}
@@ -203,7 +203,7 @@ def _decode_text(text: bytes, path: str | None) -> Any:
 
 
 def peek_log(data: bytes, path: str) -> tuple[Any, list[str]]:
-    """When a document was updated last, as it says, and the earlier files that it logs. Raises `Corrupt`."""
+    """Peek when a document was updated last, as it says, and the earlier files that it logs. Raises `Corrupt`."""
     text = _unpack(data, path)
     with _describing_errors(text, path):
         try:
@@ -218,7 +218,7 @@ def peek_log(data: bytes, path: str) -> tuple[Any, list[str]]:
 
 
 def decode_document(data: bytes, path: str) -> Document:
-    """The metadata document of these bytes. Raises `Corrupt` (byte or JSON path), `Unsupported` for a later version.
+    """Decode the metadata document of these bytes. Raises `Corrupt` (byte or JSON path), `Unsupported` for a later version.
 
     All of it is looked at, but no more than one item of a list that grows with the table is an object at a time.
     """
@@ -243,7 +243,7 @@ def decode_document(data: bytes, path: str) -> Document:
 
 
 def _decode_head(text: bytes, path: str) -> tuple[WireMetadata, list[str]]:
-    """The document with its long lists left as text, and the places of repaired integers among the rest."""
+    """Decode the document with its long lists left as text, and the places of repaired integers among the rest."""
     try:
         typed = msgspec.json.decode(text, type=_Head)
     except msgspec.ValidationError:
@@ -260,7 +260,7 @@ def _decode_head(text: bytes, path: str) -> tuple[WireMetadata, list[str]]:
 
 
 def decode_outline(data: bytes, path: str) -> dict[str, Any]:
-    """A document without the lists that grow with the table, decompressed where needed. Raises `Corrupt`."""
+    """Decode a document without the lists that grow with the table, decompressed where needed. Raises `Corrupt`."""
     text = _unpack(data, path)
     with _describing_errors(text, path):
         msgspec.json.decode(text, type=Raw)
@@ -284,7 +284,7 @@ def _check_head(typed: WireMetadata, path: str) -> None:
 
 
 def decompress_document(data: bytes, path: str | None = None) -> bytes:
-    """The bytes of a document; gzip and Zstandard are recognised by their first bytes. Raises `Corrupt`.
+    """Decompress the bytes of a document; gzip and Zstandard are recognised by their first bytes. Raises `Corrupt`.
 
     >>> import gzip
     >>> decompress_document(gzip.compress(b"{}")), decompress_document(b"{}")
@@ -329,7 +329,7 @@ def _describe_broken(error: Exception, text: bytes, path: str | None) -> Corrupt
 
 
 def is_unfinished(data: bytes, error: Corrupt) -> bool:
-    """Whether a document that was refused is empty or ends too early: it may still be being written.
+    """Check whether a document that was refused is empty or ends too early: it may still be being written.
 
     >>> is_unfinished(b'{"format-version": 2', Corrupt("not JSON"))
     True
@@ -354,7 +354,7 @@ def check_utf8(text: bytes, path: str | None = None) -> None:
 
 
 def is_view(raw: Any) -> bool:
-    """Whether a JSON document is the metadata of an Iceberg view."""
+    """Check whether a JSON document is the metadata of an Iceberg view."""
     return isinstance(raw, dict) and (
         "view-uuid" in raw or ("current-version-id" in raw and "versions" in raw and "schemas" in raw)
     )
@@ -399,7 +399,7 @@ class CommittedDocuments:
         self._kept = LruCache[str, dict[str, Any]](_MOST_KEPT)
 
     def find(self, snapshot_id: int, moment: int | None) -> tuple[str, dict[str, Any]] | None:
-        """The first document that has a snapshot, with its path; None where it is gone or cannot be identified."""
+        """Find the first document that has a snapshot, with its path; None where it is gone or cannot be identified."""
         if moment is None:
             return None
         for path in self._list_candidates(moment):
@@ -418,7 +418,7 @@ class CommittedDocuments:
         return None
 
     def list_unread(self, moment: int | None) -> Iterator[str]:
-        """The first document that `find` reads; nothing where the opened one is it."""
+        """List the first document that `find` reads; nothing where the opened one is it."""
         first = None if moment is None else next(self._list_candidates(moment), None)
         if first is not None and first != self._opened.path:
             yield first

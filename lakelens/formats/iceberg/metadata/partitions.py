@@ -45,11 +45,11 @@ class PartitionColumn:
         return stored if self.result is None else convert_stored(stored, self.result)
 
     def decode_bound(self, data: bytes) -> Any:
-        """The typed value of a bound in a manifest list."""
+        """Decode the typed value of a bound in a manifest list."""
         return decode_value(data, self.result or _BINARY)
 
     def render(self, value: Any) -> str:
-        """A value as the specification formats it, before it is escaped for a path."""
+        """Render a value as the specification formats it, before it is escaped for a path."""
         if self.source is None or not self.transform.is_known:
             return "null" if value is None else str(value)
         try:
@@ -59,7 +59,7 @@ class PartitionColumn:
 
 
 def convert_stored(stored: Any, type_: IcebergType) -> Any:
-    """A value of Avro without logical types as the value that its Iceberg type means.
+    """Convert a value of Avro without logical types as the value that its Iceberg type means.
 
     >>> convert_stored(19723, parse_type_text("date"))
     datetime.date(2024, 1, 1)
@@ -125,7 +125,7 @@ class SpecBook:
         )
 
     def build(self, stored: Mapping[int | str, Any], spec_id: int | None) -> Partition:
-        """The partition of a stored tuple."""
+        """Build the partition of a stored tuple."""
         columns = self.columns(spec_id)
         if columns is None:
             values = {str(key): value for key, value in stored.items()}
@@ -167,7 +167,7 @@ class SpecBook:
 
 
 def escape(text: str) -> str:
-    """The path form of one value.
+    """Escape the path form of one value.
 
     >>> escape("a b/c")
     'a+b%2Fc'

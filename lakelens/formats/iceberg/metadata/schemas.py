@@ -45,7 +45,7 @@ FIRST_PARTITION_ID = 1000
 
 
 def describe_type(type_: IcebergType) -> DataType:
-    """The model's type for an Iceberg type; one that is not known is shown as bytes.
+    """Describe the model's type for an Iceberg type; one that is not known is shown as bytes.
 
     >>> kind = describe_type(IcebergType("timestamp_ns"))
     >>> kind.logical, kind.precision
@@ -71,7 +71,7 @@ def _describe_leaf(type_: IcebergType) -> DataType:
 
 
 def describe_field(field: IcebergField) -> Field:
-    """The model's field for an Iceberg field."""
+    """Describe the model's field for an Iceberg field."""
     return Field(
         field.id,
         field.name,
@@ -136,7 +136,7 @@ class SchemaBook:
 
 
 def describe_schema(struct: IcebergType, number: int | None, raw: Any = None) -> Schema:
-    """The model's schema of a struct type."""
+    """Describe the model's schema of a struct type."""
     fields = tuple(describe_field(field) for field in struct.fields)
     identifiers = raw.get("identifier-field-ids") if isinstance(raw, dict) else None
     schema = Schema(number, fields)
@@ -153,7 +153,7 @@ def _read_id(raw: dict[str, Any], default: int | None) -> int:
 
 
 def describe_specs(typed: WireMetadata, structs: Iterable[IcebergType]) -> dict[int, PartitionSpec]:
-    """Every partition spec by id; spec 0 without fields where the document has none."""
+    """Describe every partition spec by id; spec 0 without fields where the document has none."""
     known = list(structs)
     specs = list(typed.partition_specs or [])
     if not specs:
@@ -164,7 +164,7 @@ def describe_specs(typed: WireMetadata, structs: Iterable[IcebergType]) -> dict[
 def describe_spec(
     number: int | None, fields: list[WirePartitionField], structs: list[IcebergType]
 ) -> PartitionSpec:
-    """One partition spec. Version 1 may lack field ids: they are then numbered from 1000."""
+    """Describe one partition spec. Version 1 may lack field ids: they are then numbered from 1000."""
     described = []
     for index, field in enumerate(fields):
         sources = [find_source(source, structs) for source in field.sources]
@@ -185,7 +185,7 @@ def describe_spec(
 
 
 def find_source(source_id: int, structs: Iterable[IcebergType]) -> tuple[str, IcebergType | None]:
-    """The full name and the type of a column, by the newest schema that has it; `#id` and None for an unknown one."""
+    """Find the full name and the type of a column, by the newest schema that has it; `#id` and None for an unknown one."""
     found = (
         (".".join(path), field.type)
         for struct in structs
@@ -196,7 +196,7 @@ def find_source(source_id: int, structs: Iterable[IcebergType]) -> tuple[str, Ic
 
 
 def walk_fields(struct: IcebergType) -> Iterator[tuple[tuple[str, ...], IcebergField]]:
-    """Every field below a type with its path, each before those inside of it."""
+    """Walk every field below a type with its path, each before those inside of it."""
     for field in struct.fields:
         yield (field.name,), field
         for path, inner in walk_fields(field.type):
@@ -204,7 +204,7 @@ def walk_fields(struct: IcebergType) -> Iterator[tuple[tuple[str, ...], IcebergF
 
 
 def describe_sort_orders(typed: WireMetadata, structs: Iterable[IcebergType]) -> dict[int, SortOrder]:
-    """Every sort order by id; order 0 (unsorted) where the document has none."""
+    """Describe every sort order by id; order 0 (unsorted) where the document has none."""
     known = list(structs)
     orders = typed.sort_orders or [WireSortOrder(0)]
     return {order.order_id: _describe_order(order, known) for order in orders}

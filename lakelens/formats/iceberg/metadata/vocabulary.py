@@ -28,7 +28,7 @@ _FREE = frozenset(("properties", "summary"))
 
 
 def format_items(place: Place, items: Sequence[Any], document: Any) -> str:
-    """What came to a list of the document, or went from it; a ref that came or went too. Empty where it has no words.
+    """Say what came to a list of the document, or went from it; a ref that came or went too. Empty where it has no words.
 
     >>> format_items(("schemas", 1), [{"schema-id": 1}, {"schema-id": 2}], {})
     'schemas 1 to 2'
@@ -78,7 +78,7 @@ def format_items(place: Place, items: Sequence[Any], document: Any) -> str:
 
 
 def _format_field(field: Mapping[str, Any], document: Mapping[str, Any]) -> str:
-    """A column, `note string (id 9)`, or a field of a partition spec or a sort order."""
+    """Format a column, `note string (id 9)`, or a field of a partition spec or a sort order."""
     if "transform" in field:
         return _format_transform(field, _name_columns(document))
     kind = field.get("type")
@@ -103,7 +103,7 @@ def _format_transform(field: Mapping[str, Any], names: Mapping[Any, str]) -> str
 
 
 def _name_columns(document: Mapping[str, Any]) -> dict[Any, str]:
-    """The full names of the columns that any schema of the document has, by id; the newest name of each."""
+    """Give the full names of the columns that any schema of the document has, by id; the newest name of each."""
     found: dict[Any, str] = {}
 
     def walk(fields: Any, prefix: str) -> None:
@@ -120,7 +120,7 @@ def _name_columns(document: Mapping[str, Any]) -> dict[Any, str]:
 
 
 def _format_snapshots(snapshots: Sequence[Mapping[str, Any]], document: Mapping[str, Any]) -> str:
-    """How many snapshots, and how many of them only a branch beside main has."""
+    """Say how many snapshots, and how many of them only a branch beside main has."""
     branches = _find_branches(document)
     on = Counter(
         branch for snapshot in snapshots if (branch := branches.get(snapshot.get("snapshot-id"))) is not None
@@ -136,7 +136,7 @@ def _format_snapshots(snapshots: Sequence[Mapping[str, Any]], document: Mapping[
 
 
 def _find_branches(document: Mapping[str, Any]) -> dict[Any, str]:
-    """The snapshots that branches have and main has not, each with the first such branch."""
+    """Find the snapshots that branches have and main has not, each with the first such branch."""
     refs = document.get("refs")
     heads = {
         name: ref.get("snapshot-id")

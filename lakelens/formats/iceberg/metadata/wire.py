@@ -51,7 +51,7 @@ def repair_numbers(raw: Any, integer_keys: frozenset[str], root: str = "$") -> t
 
 
 def describe_repairs(places: list[str]) -> list[tuple[str, str]]:
-    """The note (code and sentence) about repaired places; none where there are none."""
+    """Describe the note (code and sentence) about repaired places; none where there are none."""
     if not places:
         return []
     more = f" and {len(places) - 3} more" if len(places) > 3 else ""
@@ -84,7 +84,7 @@ def move_error(error: msgspec.ValidationError, root: str) -> msgspec.ValidationE
 
 
 def describe_number(text: bytes, path: str | None) -> Corrupt:
-    """The error that says which number of a document is beyond every double.
+    """Describe the error that says which number of a document is beyond every double.
 
     >>> print(describe_number(b'{"a": [1, {"b": 1e999}]}', None))
     a number beyond the range of numbers (at $.a[1].b; expected at most 1.8e308; seen 1e999)
@@ -99,7 +99,7 @@ def describe_number(text: bytes, path: str | None) -> Corrupt:
 
 
 def _find_unreadable(text: bytes) -> tuple[str, bytes] | None:
-    """The step to the first member or item that does not decode, and its text; None for what has none."""
+    """Find the step to the first member or item that does not decode, and its text; None for what has none."""
     children: dict[str, msgspec.Raw] | list[msgspec.Raw]
     try:
         children = msgspec.json.decode(text, type=dict[str, msgspec.Raw] | list[msgspec.Raw])
@@ -119,7 +119,7 @@ def _find_unreadable(text: bytes) -> tuple[str, bytes] | None:
 
 
 def describe_error(error: msgspec.ValidationError, path: str | None) -> Corrupt:
-    """The error that says what is wrong at which place of the document."""
+    """Describe the error that says what is wrong at which place of the document."""
     text, _, place = str(error).partition(" - at `")
     place = place.rstrip("`") or "$"
     matched = re.fullmatch(r"Expected `(.+?)`, got `(.+)`", text)
@@ -301,7 +301,7 @@ class WireStatistics(msgspec.Struct, rename="kebab"):
 
 
 def _keep_list(key: str, kind: type[T]) -> cached_property[LongList[T]]:
-    """A list that grows with the table, made from the text of its key when it is first asked for."""
+    """Keep a list that grows with the table, made from the text of its key when it is first asked for."""
     name = f"{key.replace('-', '_')}_text"
     return cached_property(lambda made: LongList(getattr(made, name), kind, f"$.{key}", INTEGER_KEYS))
 

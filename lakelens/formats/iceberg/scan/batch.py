@@ -95,7 +95,7 @@ class _Columns:
         return self.take_list(name, kind) if pa.types.is_list(kind) else self.take_file(name, kind)
 
     def keep_rows(self, array: pa.Array) -> pa.Array:
-        """The rows that are wanted, in memory of their own: any piece of a decoded group keeps all of it in memory."""
+        """Keep the rows that are wanted, in memory of their own: any piece of a decoded group keeps all of it in memory."""
         import pyarrow as pa
 
         if self.keep is not None:
@@ -219,7 +219,7 @@ _BUILDERS: dict[str, Callable[[_Columns], Any]] = {
 
 
 def encode_identity(paths: pa.Array, offsets: pa.Array) -> pa.Array:
-    """What `IcebergDataFile.identity` compares, as bytes: the path, then a vector's place, then whether it has one.
+    """Encode what `IcebergDataFile.identity` compares, as bytes: the path, then a vector's place, then whether it has one.
 
     >>> import pyarrow as pa
     >>> encode_identity(pa.array(["a"]), pa.array([None], pa.int64())).to_pylist()
@@ -238,7 +238,7 @@ def encode_identity(paths: pa.Array, offsets: pa.Array) -> pa.Array:
 
 
 def encode_files(files: Sequence[Any]) -> pa.Array:
-    """The identities of files that were decoded one by one."""
+    """Encode the identities of files that were decoded one by one."""
     import pyarrow as pa
 
     return encode_identity(
@@ -278,7 +278,7 @@ def locate_all(locator: Locator, recorded: pa.Array) -> pa.Array:
 
 
 def _replace_root(locator: Locator, recorded: pa.Array) -> pa.Array | None:
-    """All locations at once where all are below one root, written alike; None where they are not."""
+    """Replace all locations at once where all are below one root, written alike; None where they are not."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -335,7 +335,7 @@ def _locate_by_folder(locator: Locator, recorded: pa.Array) -> pa.Array:
 
 
 def _locate_folders(locator: Locator, folders: pa.DictionaryArray, recorded: pa.Array) -> pa.Array:
-    """What each directory becomes, with its slash; null where its files are located one by one."""
+    """Locate what each directory becomes, with its slash; null where its files are located one by one."""
     import numpy as np
     import pyarrow as pa
 
@@ -385,7 +385,7 @@ class PartitionColumns:
         self._decoded: dict[str, tuple[pa.Array, list[Any]]] = {}
 
     def format(self) -> pa.Array:
-        """The partitions in their directory form."""
+        """Format the partitions in their directory form."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -402,7 +402,7 @@ class PartitionColumns:
         return pc.binary_join_element_wise(*pieces, "")
 
     def build(self, fields: Columns) -> pa.Array:
-        """The partitions as a struct of the unified fields; what this spec does not have is null."""
+        """Build the partitions as a struct of the unified fields; what this spec does not have is null."""
         import pyarrow as pa
 
         by_name = {column.shown: column for column in self.columns}
@@ -418,7 +418,7 @@ class PartitionColumns:
         return make_struct(children, kinds, self.rows)
 
     def list_distinct(self) -> tuple[list[Partition], pa.Array]:
-        """The different partitions, as the record path builds them, and which of them each file has.
+        """List the different partitions, as the record path builds them, and which of them each file has.
 
         Each different value of a field is formatted once.
         """
@@ -447,7 +447,7 @@ class PartitionColumns:
         return found, pa.array(codes, pa.int64())
 
     def _list_values(self, column: PartitionColumn, places: pa.Array) -> tuple[list[Any], list[str]]:
-        """The values of a field that some files have, and how a directory words them."""
+        """List the values of a field that some files have, and how a directory words them."""
         indices, values = self._decode(column)
         chosen = indices.take(places).to_pylist()
         texts = [escape(column.render(value)) for value in values]
@@ -463,14 +463,14 @@ class PartitionColumns:
         return all(column.transform.name == "void" for column in self.columns)
 
     def _decode(self, column: PartitionColumn) -> tuple[pa.Array, list[Any]]:
-        """Which value each file has, and the values; null is one of them."""
+        """Decode which value each file has, and the values; null is one of them."""
         if column.shown not in self._decoded:
             indices, stored = self._encode(column)
             self._decoded[column.shown] = indices, [column.to_value(value) for value in stored]
         return self._decoded[column.shown]
 
     def _encode(self, column: PartitionColumn) -> tuple[pa.Array, list[Any]]:
-        """Which value each file has, and the values as they are stored."""
+        """Encode which value each file has, and the values as they are stored."""
         if column.shown not in self._encoded:
             self._encoded[column.shown] = _encode(self._find(column), self.rows)
         return self._encoded[column.shown]
@@ -485,7 +485,7 @@ class PartitionColumns:
 
 
 def _find_names(record: Mapping[str, Any]) -> dict[int | str, str]:
-    """What the Avro record calls each field, by field id, or by name where the ids were left out."""
+    """Find what the Avro record calls each field, by field id, or by name where the ids were left out."""
     names: dict[int | str, str] = {}
     for field in record.get("fields", ()):
         number = field.get("field-id")
@@ -494,7 +494,7 @@ def _find_names(record: Mapping[str, Any]) -> dict[int | str, str]:
 
 
 def _encode(stored: pa.Array | None, rows: int) -> tuple[pa.Array, list[Any]]:
-    """Which of the different values each row has, and those values; compared bit by bit."""
+    """Encode which of the different values each row has, and those values; compared bit by bit."""
     import pyarrow as pa
 
     if stored is None or pa.types.is_null(stored.type):

@@ -85,7 +85,7 @@ class EntryColumns:
         return self._check(None if stored is None else self._files.field(stored), kind, name)
 
     def get(self, name: str) -> pa.Array | None:
-        """A field of their files as it is stored; None where the manifests do not have it."""
+        """Give a field of their files as it is stored; None where the manifests do not have it."""
         stored = self._file.get(name)
         return None if stored is None else self._files.field(stored)
 
@@ -108,7 +108,7 @@ def _join(column: pa.ChunkedArray) -> pa.Array:
 def _name_fields(
     stored: Sequence[str], record: Mapping[str, Any], fields: Mapping[int, str]
 ) -> dict[str, str]:
-    """The name of each field in the table, by the name that the record path gives it."""
+    """Give the name of each field in the table, by the name that the record path gives it."""
     names = [field["name"] for field in record.get("fields", ())]
     if len(set(names)) != len(names) or len(set(stored)) != len(stored):
         raise NotColumnar("a name stands twice")

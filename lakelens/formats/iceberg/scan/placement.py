@@ -82,7 +82,7 @@ class IcebergPlacement(Placement):
         return {name: place for place, (name, _) in enumerate(self._context.schemas.current.leaves(), 1)}
 
     def explain_absence(self, term: Term, file_format: str | None) -> str | None:
-        """The property by which Iceberg's writers leave out a column's metrics; see "Write properties"."""
+        """Explain the property by which Iceberg's writers leave out a column's metrics; see "Write properties"."""
         if file_format == "avro":
             return "Avro files have no metrics"
         properties = self._context.properties
@@ -147,7 +147,7 @@ def _find_truncated(values: pa.Array | None, width: int) -> tuple[pa.Array, pa.A
 
 
 def _find_end(value: bytes | None, width: int) -> bytes | None:
-    """The least bytes above all that begin with a value; the value itself where it is shorter than it could be."""
+    """Find the least bytes above all that begin with a value; the value itself where it is shorter than it could be."""
     if value is None or len(value) < width:
         return value
     kept = value.rstrip(b"\xff")
@@ -155,7 +155,7 @@ def _find_end(value: bytes | None, width: int) -> bytes | None:
 
 
 def _find_moments(values: pa.Array, name: str, kind: pa.DataType) -> tuple[pa.Array, pa.Array] | None:
-    """The first and the last moment of years, months, days or hours since 1970."""
+    """Find the first and the last moment of years, months, days or hours since 1970."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -148,7 +148,7 @@ class IcebergScan(ColumnarScan):
         return IcebergScan(self._context, tasks, self.snapshots, fast=self.fast)
 
     def _open_all(self, tasks: Sequence[ScanTask], opened: list[OpenManifest]) -> Iterator[bytes]:
-        """The bytes of each Avro file that has a header; of a Parquet manifest, which is read elsewhere, none."""
+        """Open the bytes of each Avro file that has a header; of a Parquet manifest, which is read elsewhere, none."""
         for task in tasks:
             manifest = IcebergManifest(self._context, task.line, None)
             try:
@@ -191,7 +191,7 @@ def _cut_runs(group: BulkGroup, opened: Sequence[OpenManifest]) -> Iterator[list
 
 
 def _read_parquet(manifest: OpenManifest) -> Iterator[Part]:
-    """The parts of a Parquet manifest; the last has no table where the rest cannot be decoded."""
+    """Read the parts of a Parquet manifest; the last has no table where the rest cannot be decoded."""
     data, header, start = manifest.stored, manifest.header, 0
     manifest.stored = b""
     assert isinstance(header, ParquetHeader)
@@ -204,7 +204,7 @@ def _read_parquet(manifest: OpenManifest) -> Iterator[Part]:
 
 
 def _go_together(parts: Sequence[Part], part: Part) -> bool:
-    """Whether a part of a Parquet manifest can be built with those before it."""
+    """Check whether a part of a Parquet manifest can be built with those before it."""
     one, other = parts[0].manifest, part.manifest
     if parts[-1].table is None or part.table is None or sum(known.rows for known in parts) >= RUN_ROWS:
         return False
@@ -232,7 +232,7 @@ def plan_scan(
 
 
 def plan_tasks(manifests: Iterable[IcebergManifest]) -> list[ScanTask]:
-    """One task for each manifest, each once; no manifest is read."""
+    """Plan one task for each manifest, each once; no manifest is read."""
     return [_plan_task(position, manifest) for position, manifest in enumerate(dict.fromkeys(manifests))]
 
 

@@ -39,13 +39,13 @@ Report = Callable[[int, LakeError], None]
 
 
 def open_lists(entries: EntryColumns, name: str, keep: pa.Array | None) -> KeyedLists | None:
-    """One map of the specification for the rows that are kept; None where the manifests do not have it."""
+    """Open one map of the specification for the rows that are kept; None where the manifests do not have it."""
     stored = _find_lists(entries, name)
     return None if stored is None else KeyedLists(stored if keep is None else stored.filter(keep))
 
 
 def _find_lists(entries: EntryColumns, name: str) -> pa.Array | None:
-    """One map as it is stored. Raises `NotColumnar` where it has other types than the specification's."""
+    """Find one map as it is stored. Raises `NotColumnar` where it has other types than the specification's."""
     import pyarrow as pa
 
     stored = entries.get(name)
@@ -136,7 +136,7 @@ def _cut(values: pa.Array, leaves: Sequence[LeafColumn]) -> dict[str, pa.Array]:
 
 
 def decode_bounds(lists: KeyedLists, leaves: Sequence[LeafColumn], report: Report) -> pa.Array:
-    """The bounds of some columns, all of one type, in one go: rows of one column after those of the other.
+    """Decode the bounds of some columns, all of one type, in one go: rows of one column after those of the other.
 
     Those that are no values become null and are reported.
     """

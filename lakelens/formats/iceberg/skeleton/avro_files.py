@@ -43,7 +43,7 @@ _OLD = {f"{word}_data_files_count": f"{word}_files_count" for word in ("added", 
 
 
 def name_fields(record: Mapping[str, Any], kind: str) -> dict[str, str]:
-    """The specified name of each stored field of a record that has one; `kind` is manifest, entry, file or summary."""
+    """Give the specified name of each stored field of a record that has one; `kind` is manifest, entry, file or summary."""
     known, names = _IDS[kind], {}
     for field in record.get("fields", ()):
         stored = str(field.get("name"))
@@ -135,7 +135,7 @@ class AvroDocument:
     is_parquet: bool = False
 
     def encode(self, location: str) -> bytes:
-        """The bytes of the file, if the table is at a location."""
+        """Encode the bytes of the file, if the table is at a location."""
         records = (fill_location(record, location) for record in self.records)
         if self.is_parquet:
             from lakelens.codecs.parquet.records import encode_records as encode_parquet
@@ -144,7 +144,7 @@ class AvroDocument:
         return encode_records(self.schema, records, self.header, self.codec)
 
     def keep(self, records: list[dict[str, Any]]) -> AvroDocument:
-        """The same file with other records."""
+        """Keep the same file with other records."""
         return replace(self, records=records)
 
 
@@ -178,11 +178,11 @@ class ListWalk:
         self._summary = name_fields(unwrap(array.get("items"), "record"), "summary")
 
     def find(self, line: Mapping[str, Any], name: str) -> Any:
-        """A specified field of a line; None when it has none."""
+        """Find a specified field of a line; None when it has none."""
         return next((line.get(stored) for stored, known in self.names.items() if known == name), None)
 
     def write(self, line: Mapping[str, Any], fields: list[PartitionMap], pen: Pen) -> dict[str, Any]:
-        """A line with everything replaced; `fields` are those of its partition spec."""
+        """Write a line with everything replaced; `fields` are those of its partition spec."""
         made: dict[str, Any] = {}
         for stored, name in self.names.items():
             value = line.get(stored)
@@ -220,7 +220,7 @@ class EntryWalk:
         self._partition = partition
 
     def write(self, entry: Mapping[str, Any], pen: Pen) -> dict[str, Any]:
-        """An entry with everything replaced."""
+        """Write an entry with everything replaced."""
         made: dict[str, Any] = {}
         for stored, name in self.names.items():
             value = entry.get(stored)

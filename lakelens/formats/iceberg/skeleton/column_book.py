@@ -47,7 +47,7 @@ _WIDE = Context(prec=80)
 
 
 def decode_ordinal(data: bytes, type_: IcebergType) -> Ordinal | None:
-    """What the bytes of a bound are ordered by; None where they are not replaced in order.
+    """Decode what the bytes of a bound are ordered by; None where they are not replaced in order.
 
     >>> decode_ordinal(bytes.fromhex("0b4d0000"), IcebergType("date"))
     19723
@@ -71,7 +71,7 @@ def decode_ordinal(data: bytes, type_: IcebergType) -> Ordinal | None:
 
 
 def encode_ordinal(ordinal: Ordinal, type_: IcebergType, width: int) -> bytes:
-    """The bytes of a bound in place of one that had `width` of them.
+    """Encode the bytes of a bound in place of one that had `width` of them.
 
     >>> encode_ordinal(19723, IcebergType("date"), 4).hex()
     '0b4d0000'
@@ -86,7 +86,7 @@ def encode_ordinal(ordinal: Ordinal, type_: IcebergType, width: int) -> bytes:
 
 
 def encode_decimal(ordinal: int) -> bytes:
-    """The fewest bytes of a decimal's digits.
+    """Encode the fewest bytes of a decimal's digits.
 
     >>> encode_decimal(-12345).hex(), encode_decimal(128).hex()
     ('cfc7', '0080')
@@ -95,7 +95,7 @@ def encode_decimal(ordinal: int) -> bytes:
 
 
 def blank_bound(data: bytes, type_: IcebergType | None) -> bytes:
-    """What stands for bytes that have no order: an infinity, NaN and a truth value stay, all else is zeros."""
+    """Say what stands for bytes that have no order: an infinity, NaN and a truth value stay, all else is zeros."""
     if type_ is not None:
         widths = list_widths(type_)
         if type_.name in ("float", "double", "boolean") and widths and len(data) in widths:
@@ -104,7 +104,7 @@ def blank_bound(data: bytes, type_: IcebergType | None) -> bytes:
 
 
 def read_stored(stored: Any, type_: IcebergType) -> Ordinal | None:
-    """What a value of a partition tuple is ordered by, as Avro stores it without logical types."""
+    """Read what a value of a partition tuple is ordered by, as Avro stores it without logical types."""
     if isinstance(stored, bool) or stored is None:
         return None
     if isinstance(stored, float):
@@ -124,7 +124,7 @@ def read_stored(stored: Any, type_: IcebergType) -> Ordinal | None:
 
 
 def write_stored(ordinal: Ordinal, type_: IcebergType, old: Any) -> Any:
-    """A value of a partition tuple in place of an old one, stored as that was."""
+    """Write a value of a partition tuple in place of an old one, stored as that was."""
     if isinstance(old, float):
         return float(ordinal)
     if isinstance(old, bytes):
@@ -140,7 +140,7 @@ def write_stored(ordinal: Ordinal, type_: IcebergType, old: Any) -> Any:
 
 
 def make_fits(type_: IcebergType, widths: Sequence[int]) -> Callable[[Any, Any], bool]:
-    """Whether two values are in the same buckets of each width ("Appendix B: 32-bit Hash Requirements").
+    """Check whether two values are in the same buckets of each width ("Appendix B: 32-bit Hash Requirements").
 
     >>> make_fits(IcebergType("int"), [16])(34, 34 + 16)
     False
@@ -164,7 +164,7 @@ def make_fits(type_: IcebergType, widths: Sequence[int]) -> Callable[[Any, Any],
 
 
 def write_json(ordinal: Ordinal, type_: IcebergType) -> Any:
-    """A default value as JSON ("JSON single-value serialization").
+    """Write a default value as JSON ("JSON single-value serialization").
 
     >>> write_json(19723, IcebergType("date")), write_json(-12345, IcebergType("decimal", precision=9, scale=2))
     ('2024-01-01', '-123.45')
@@ -192,7 +192,7 @@ def write_json(ordinal: Ordinal, type_: IcebergType) -> Any:
 
 
 def count_json(value: Any, type_: IcebergType) -> Ordinal | None:
-    """What a parsed default is ordered by; None for one that is not replaced in order."""
+    """Count what a parsed default is ordered by; None for one that is not replaced in order."""
     if value is None or isinstance(value, bool | dict | list):
         return None
     if isinstance(value, UUID):
@@ -237,7 +237,7 @@ class ColumnBook:
         self._scales: dict[int | tuple[str, int], NumberScale | TextScale | None] = {}
 
     def learn(self, struct: IcebergType) -> None:
-        """The columns of a schema; the newest comes first."""
+        """Learn the columns of a schema; the newest comes first."""
         for path, field in walk_fields(struct):
             types = self.types.setdefault(field.id, [])
             if field.type not in types and not field.type.is_nested:
@@ -248,7 +248,7 @@ class ColumnBook:
                 self.redaction.names.reserve(path)
 
     def learn_transform(self, source: int | None, text: str) -> None:
-        """A field of a partition spec."""
+        """Learn a field of a partition spec."""
         if source is not None:
             known = self.transforms.setdefault(source, [])
             found = Transform.parse(text)
@@ -256,7 +256,7 @@ class ColumnBook:
                 known.append(found)
 
     def name(self, field: str, field_id: int, path: tuple[str, ...] = ()) -> str:
-        """The name in place of a column's or a nested field's."""
+        """Give the name in place of a column's or a nested field's."""
         return self.redaction.names.column(field, field_id, ".".join(path))
 
     def publish(self, structs: Iterable[IcebergType]) -> None:
@@ -281,7 +281,7 @@ class ColumnBook:
     # --- scales --------------------------------------------------------------------------------------------------------
 
     def scale(self, column: int) -> NumberScale | TextScale | None:
-        """What replaces the values of a column; None when they stay, or have no order."""
+        """Say what replaces the values of a column; None when they stay, or have no order."""
         if column not in self._scales:
             self._scales[column] = self._make_scale(column)
         return self._scales[column]
@@ -323,7 +323,7 @@ class ColumnBook:
         return NumberScale(*limits, grid, fits if grid is None else None)
 
     def field_scale(self, field_id: int, is_text: bool) -> NumberScale | TextScale:
-        """What replaces partition values whose source or transform is not known."""
+        """Say what replaces partition values whose source or transform is not known."""
         key = ("field", field_id)
         if key not in self._scales:
             self._scales[key] = TextScale() if is_text else NumberScale(-(2**31), 2**31 - 1)
@@ -334,12 +334,12 @@ class ColumnBook:
     # --- bounds --------------------------------------------------------------------------------------------------------
 
     def keeps(self, column: int) -> bool:
-        """Whether the values of a column stay by choice."""
+        """Check whether the values of a column stay by choice."""
         names = {part for path in self.names.get(column, ()) for part in (path[-1], ".".join(path))}
         return self.redaction.keeps_values(names)
 
     def add_bound(self, column: int, data: bytes) -> None:
-        """A bound of a data file."""
+        """Add a bound of a data file."""
         scale = self.scale(column)
         ordinal = None if scale is None else decode_ordinal(data, self.type_of(column))
         if scale is not None and ordinal is not None:
@@ -367,7 +367,7 @@ class ColumnBook:
         return self.type_of(column).name in DAY_UNITS and width == 4
 
     def _widen(self, column: int, ordinal: Ordinal, width: int) -> Ordinal:
-        """A date in a column that became one of times (version 3), as the beginning of the day."""
+        """Widen a date in a column that became one of times (version 3), as the beginning of the day."""
         if self._was_date(column, width) and isinstance(ordinal, int):
             return ordinal * DAY_UNITS[self.type_of(column).name]
         return ordinal
@@ -392,21 +392,21 @@ class PartitionMap:
         return self._transform.result_type(self._type) if self._is_known else _UNKNOWN
 
     def add(self, stored: Any) -> None:
-        """A value of a partition tuple, as it is stored."""
+        """Add a value of a partition tuple, as it is stored."""
         self._add(read_stored(stored, self._type))
 
     def add_bound(self, data: bytes) -> None:
-        """A bound of a manifest's line."""
+        """Add a bound of a manifest's line."""
         if self._is_known:
             self._add(decode_ordinal(data, self._result))
 
     def map(self, stored: Any) -> Any:
-        """What stands for a value of a partition tuple."""
+        """Say what stands for a value of a partition tuple."""
         ordinal = read_stored(stored, self._type)
         return stored if ordinal is None else write_stored(self._map(ordinal), self._type, stored)
 
     def map_bound(self, data: bytes) -> bytes:
-        """What stands for a bound of a manifest's line."""
+        """Say what stands for a bound of a manifest's line."""
         if not self._is_known:
             self._book.redaction.note("partition ranges of unknown transforms are zeros")
             return bytes(len(data))
@@ -447,7 +447,7 @@ class PartitionMap:
         return self._transform.apply(new, self._type) if self._transform.name in _UNITS else new
 
     def _find_start(self, ordinal: Ordinal) -> Ordinal:
-        """The first value of the source column that is in a partition."""
+        """Find the first value of the source column that is in a partition."""
         name = self._transform.name
         if name not in _UNITS or not isinstance(ordinal, int):
             return ordinal
@@ -460,7 +460,7 @@ class PartitionMap:
 
 
 def _find_limits(types: list[IcebergType]) -> tuple[int, int] | None:
-    """What new numbers may be."""
+    """Find what new numbers may be."""
     name = types[0].name
     if name in ("int", "long"):
         bits = 31 if any(one.name == "int" for one in types) else 63
@@ -482,7 +482,7 @@ def _find_limits(types: list[IcebergType]) -> tuple[int, int] | None:
 def _find_grid(
     type_: IcebergType, types: list[IcebergType], transforms: list[Transform], limits: tuple[int, int]
 ) -> Grid | None:
-    """How the transforms of a column group its values."""
+    """Find how the transforms of a column group its values."""
     day = DAY_UNITS.get(type_.name, 1)
     units = {transform.name for transform in transforms if transform.name in _UNITS}
     if day > 1 and any(one.name == "date" for one in types):

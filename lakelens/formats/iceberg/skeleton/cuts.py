@@ -225,7 +225,7 @@ def _list_columns(bones: IcebergBones) -> list[str]:
 
 
 def _list_ids(field: Any) -> set[Any]:
-    """The ids of a field and of all below it."""
+    """List the ids of a field and of all below it."""
     if isinstance(field, list):
         return {number for one in field for number in _list_ids(one)}
     if not isinstance(field, dict):
@@ -367,7 +367,7 @@ def _with_lengths(document: AvroDocument, sizes: Mapping[str, int]) -> AvroDocum
 
 
 def relate(recorded: Any) -> str:
-    """Where a file of the skeleton is below its directory, of its path as it is in a document."""
+    """Relate where a file of the skeleton is below its directory, of its path as it is in a document."""
     return str(recorded).partition(MARK)[2].lstrip("/")
 
 

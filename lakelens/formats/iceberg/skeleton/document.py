@@ -93,7 +93,7 @@ SUMMARY = frozenset(_SUMMARY_KEYS.split())
 
 
 def is_plain(value: object) -> bool:
-    """Whether a value says nothing of the data: a number, or a word that the format gives a meaning.
+    """Check whether a value says nothing of the data: a number, or a word that the format gives a meaning.
 
     >>> is_plain("merge-on-read"), is_plain("134217728"), is_plain("truncate(16)"), is_plain("my secret")
     (True, True, True, False)
@@ -104,7 +104,7 @@ def is_plain(value: object) -> bool:
 
 
 def redact_properties(properties: Mapping[str, Any], book: ColumnBook, location: str) -> dict[str, Any]:
-    """The properties of a table, in their order."""
+    """Redact the properties of a table, in their order."""
     redaction = book.redaction
     made: dict[str, Any] = {}
     for key, value in properties.items():
@@ -125,7 +125,7 @@ def redact_properties(properties: Mapping[str, Any], book: ColumnBook, location:
 
 
 def redact_summary(summary: Mapping[str, Any], redaction: Redaction) -> dict[str, Any]:
-    """The summary of a snapshot, in its order."""
+    """Redact the summary of a snapshot, in its order."""
     made: dict[str, Any] = {}
     for key, value in summary.items():
         if redaction.keeps_properties and not key.startswith("partitions."):
@@ -155,7 +155,7 @@ def _value(value: Any, redaction: Redaction) -> Any:
 
 
 def _rename(name: str, redaction: Redaction) -> str:
-    """A full name of a column, part by part."""
+    """Rename a full name of a column, part by part."""
     names = redaction.names
     whole = names.find_column(name)
     if whole is not None:
@@ -168,7 +168,7 @@ def _rename(name: str, redaction: Redaction) -> str:
 
 
 def redact_name_mapping(text: Any, book: ColumnBook) -> str:
-    """A name mapping with the names in place of its names; one that is damaged becomes an empty one."""
+    """Redact a name mapping with the names in place of its names; one that is damaged becomes an empty one."""
     try:
         mapping = json.loads(text)
     except (ValueError, TypeError, RecursionError):
@@ -227,7 +227,7 @@ _KNOWN_WORDS = (
 
 
 def keep_number(value: Any) -> Any:
-    """A number as it is, also one that some JSON tool turned into text; anything else becomes null.
+    """Keep a number as it is, also one that some JSON tool turned into text; anything else becomes null.
 
     >>> keep_number(7), keep_number("7"), keep_number("secret")
     (7, '7', None)
@@ -238,7 +238,7 @@ def keep_number(value: Any) -> Any:
 
 
 def keep_word(value: Any) -> Any:
-    """A word of the specification; anything else becomes `other`."""
+    """Keep a word of the specification; anything else becomes `other`."""
     return value if value in _KNOWN_WORDS else "other"
 
 
@@ -250,7 +250,7 @@ class DocumentWriter:
         self._current = current
 
     def write(self) -> dict[str, Any]:
-        """The whole document."""
+        """Write the whole document."""
         made: dict[str, Any] = {}
         for key, value in self._current.items():
             write = self._writers.get(key)
@@ -293,7 +293,7 @@ class DocumentWriter:
     # --- schemas -------------------------------------------------------------------------------------------------------
 
     def write_schema(self, schema: Any, path: tuple[str, ...] = ()) -> Any:
-        """A schema, or a struct inside of one."""
+        """Write a schema, or a struct inside of one."""
         if not isinstance(schema, dict):
             return {"type": "struct", "fields": []}
         made: dict[str, Any] = {}
@@ -368,7 +368,7 @@ class DocumentWriter:
     # --- specs, orders -------------------------------------------------------------------------------------------------
 
     def write_fields(self, fields: Any) -> list[Any]:
-        """The fields of a partition spec."""
+        """Write the fields of a partition spec."""
         made: list[Any] = []
         for position, field in enumerate(fields if isinstance(fields, list) else ()):
             field = _dict(field)
@@ -446,7 +446,7 @@ class DocumentWriter:
 
 
 def read_default(value: Any, field: Mapping[str, Any]) -> tuple[int, int | str, IcebergType] | None:
-    """The column of a default value, what it is ordered by, and its type; None for one that has no order."""
+    """Read the column of a default value, what it is ordered by, and its type; None for one that has no order."""
     number = field.get("id")
     try:
         type_ = parse_type(field.get("type"))

@@ -36,7 +36,7 @@ class PlaceBook:
         self.metadata: dict[str, str] = {}
 
     def spell(self, recorded: str) -> str:
-        """The table's location, spelled as a recorded one: with or without scheme."""
+        """Give the table's location, spelled as a recorded one: with or without scheme."""
         found = _SCHEME.match(recorded)
         key = "" if found is None else f"{found[1].lower()}:{'//' if len(found[2]) > 1 else ''}"
         if key not in self._spellings:
@@ -47,14 +47,14 @@ class PlaceBook:
         return self._spellings[key] + MARK
 
     def name_list(self, recorded: str, snapshot_id: object) -> str:
-        """A manifest list: the snapshot id in its name stays, which shows an id that was rounded."""
+        """Name a manifest list: the snapshot id in its name stays, which shows an id that was rounded."""
         number = parse_snapshot_id(posixpath.basename(recorded))
         if number is None:
             number = snapshot_id if isinstance(snapshot_id, int) else 0
         return self._place(recorded, f"metadata/snap-{number}-1-{self._names.file(recorded)}.avro")
 
     def name_manifest(self, recorded: str) -> str:
-        """A manifest."""
+        """Name a manifest."""
         ending = "parquet" if recorded.endswith(".parquet") else "avro"
         return self._place(recorded, f"metadata/{self._names.file(recorded)}-m0.{ending}")
 
@@ -63,20 +63,20 @@ class PlaceBook:
         return f"{self.spell(recorded)}/{self.metadata[recorded]}"
 
     def name_file(self, recorded: str) -> str:
-        """A data or delete file."""
+        """Name a data or delete file."""
         word = posixpath.basename(recorded).rpartition(".")[2].lower()
         ending = f".{word}" if word in _ENDINGS else ""
         return f"{self.spell(recorded)}/data/{self._names.file(_locate(recorded))}{ending}"
 
     def name_cut(self, recorded: str) -> str:
-        """A path that may be cut short: a known one as it is named, any other where it stands among the known ones."""
+        """Name a path that may be cut short: a known one as it is named, any other where it stands among the known ones."""
         if self._names.knows_file(_locate(recorded)):
             return self.name_file(recorded)
         return f"{self.spell(recorded)}/data/{self._names.stand(_locate(recorded))}"
 
 
 def list_key(recorded: str) -> str:
-    """What a data file's path is numbered by: its path without scheme and host."""
+    """List what a data file's path is numbered by: its path without scheme and host."""
     return _locate(recorded)
 
 

@@ -59,7 +59,7 @@ class StoredFile:
         return isinstance(self.header, ParquetHeader)
 
     def read_json(self, key: str) -> Any:
-        """An entry of the header that is JSON; None where it is not."""
+        """Read an entry of the header that is JSON; None where it is not."""
         stored = {} if self.header is None else self.header.metadata
         try:
             return json.loads(stored[key])
@@ -67,13 +67,13 @@ class StoredFile:
             return None
 
     def read_number(self, key: str) -> int | None:
-        """An entry of the header that is a whole number."""
+        """Read an entry of the header that is a whole number."""
         found = self.read_json(key)
         return found if isinstance(found, int) and not isinstance(found, bool) else None
 
 
 def read_file(context: TableContext, recorded: str) -> StoredFile:
-    """A file, as far as it can be read."""
+    """Read a file, as far as it can be read."""
     made = StoredFile(recorded)
     try:
         path, data = context.access.read_recorded(recorded, here=True)
@@ -109,7 +109,7 @@ class HeaderWriter:
         self._writer = writer
 
     def write(self, one: StoredFile, partition: Mapping[str, str] | None = None) -> dict[str, bytes]:
-        """The entries of one file's header, without `avro.schema` and `avro.codec`."""
+        """Write the entries of one file's header, without `avro.schema` and `avro.codec`."""
         assert one.header is not None
         made: dict[str, bytes] = {}
         for key, value in one.header.metadata.items():
@@ -173,7 +173,7 @@ def plan_vectors(
 
 
 def _write(data: bytes, footer: PuffinFooter, pen: WritingPen, location: str) -> bytes:
-    """The file again, if the table is at a location."""
+    """Write the file again, if the table is at a location."""
     end = len(data) - footer.footer_size
     body = bytearray(end)
     body[: len(MAGIC)] = MAGIC
@@ -202,7 +202,7 @@ def _write(data: bytes, footer: PuffinFooter, pen: WritingPen, location: str) ->
 
 
 def redact_table(table: IcebergTable, redaction: Redaction) -> IcebergBones:
-    """The documents of a table, redacted. What cannot be read is said in the redaction's notes."""
+    """Give the documents of a table, redacted. What cannot be read is said in the redaction's notes."""
     return _Redactor(table._context, redaction).run()
 
 
@@ -391,7 +391,7 @@ class _Redactor:
 
 
 def _walk_fields(schema: Any) -> Iterator[Mapping[str, Any]]:
-    """Every field of a schema document, at any depth."""
+    """Walk every field of a schema document, at any depth."""
     if isinstance(schema, dict):
         for field in schema.get("fields") or ():
             if isinstance(field, dict):

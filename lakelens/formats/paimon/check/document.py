@@ -49,7 +49,7 @@ class ManifestTally:
 
 
 def tally_manifests(survey: Survey) -> list[ManifestTally]:
-    """The tally of each manifest."""
+    """Give the tally of each manifest."""
     tallies = [ManifestTally() for _ in survey.manifests]
     if not survey.entries.num_rows:
         return tallies
@@ -225,7 +225,7 @@ def _compare_snapshots(table: PaimonTable, survey: Survey, line: LedgerLine) -> 
 
 
 def _compare_files_of_schemas(table: PaimonTable, survey: Survey, line: LedgerLine) -> None:
-    """Every schema that a file was written with is there: its columns are known by it alone."""
+    """Compare every schema that a file was written with is there: its columns are known by it alone."""
     import numpy as np
 
     if not survey.entries.num_rows:
@@ -284,13 +284,13 @@ def _compare_pair(
 
 
 def _count(state: State, roles: tuple[str, ...], tallies: Sequence[ManifestTally]) -> tuple[int, int]:
-    """The files and rows that some lists of a state leave."""
+    """Count the files and rows that some lists of a state leave."""
     found = [tallies[number] for number, role, _ in state.manifests if role in roles]
     return sum(tally.added - tally.deleted for tally in found), sum(tally.rows for tally in found)
 
 
 def _compare_consumers(table: PaimonTable, line: LedgerLine) -> None:
-    """A consumer goes on with a snapshot that has not expired: expiry spares those that consumers need."""
+    """Compare a consumer goes on with a snapshot that has not expired: expiry spares those that consumers need."""
     ids = table.context.pointer.ids
     for name, following in table.consumers.items():
         is_there = not ids or ids[0] <= following

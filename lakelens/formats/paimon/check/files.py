@@ -153,7 +153,7 @@ _DELETES = (1, 3)  # -U and -D
 
 
 def list_row_checks(file: PaimonDataFile) -> Iterator[RowCheck]:
-    """The checks of a file of a table with a primary key; of another there are none."""
+    """List the checks of a file of a table with a primary key; of another there are none."""
     columns = file.schema.key_columns
     if not columns or file.content != "data" or file.min_key is None:
         return

@@ -146,7 +146,7 @@ class HashIndexes:
         return frozenset(file.path for file in self._table.files) if self._hashes else frozenset()
 
     def list_checks(self, file: PaimonDataFile) -> Iterator[RowCheck]:
-        """The check of a file of the current snapshot whose bucket has an index."""
+        """List the check of a file of the current snapshot whose bucket has an index."""
         place = str(file.partition), file.bucket
         if file.file_format == "avro" or file.content != "data" or place not in self._hashes:
             return  # Avro's rows come without their logical types

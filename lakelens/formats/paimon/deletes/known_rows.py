@@ -93,7 +93,7 @@ def bound_rows(snapshot: PaimonSnapshot) -> LiveRows:
 
 
 def _is_small(snapshot: PaimonSnapshot, is_newest: bool) -> bool:
-    """Whether the live files were looked at; or are listed by few and small manifests, of the newest state alone."""
+    """Check whether the live files were looked at; or are listed by few and small manifests, of the newest state alone."""
     if snapshot.files.is_loaded:
         return len(snapshot.files) <= _MOST_FILES
     if not is_newest:
@@ -142,7 +142,7 @@ def _count_grown(mark: KnownVector, before: KnownVector | None) -> Amount:
 
 
 def sum_amounts(amounts: Iterable[Amount]) -> Amount:
-    """All of them together."""
+    """Give all of them together."""
     return sum(amounts, NO_ROWS)
 
 
@@ -155,7 +155,7 @@ def _may_have_vectors(snapshot: PaimonSnapshot) -> bool:
 
 
 def _read_marks(snapshot: PaimonSnapshot) -> KnownVectors | None:
-    """The vectors of a snapshot, none where it has none; None where its index manifest is large or cannot be read."""
+    """Read the vectors of a snapshot, none where it has none; None where its index manifest is large or cannot be read."""
     name = snapshot.index_manifest
     if name is None or not _may_have_vectors(snapshot):
         return {}
@@ -191,7 +191,7 @@ def _count_vectors(snapshot: PaimonSnapshot, path: str) -> KnownVectors | None:
 
 
 def _count_rows(file: PaimonIndexFile, item: Mapping[str, Any], reader: VectorReader | None) -> int | None:
-    """The rows of a vector as recorded, else as decoded: writers before 1.0 recorded none."""
+    """Count the rows of a vector as recorded, else as decoded: writers before 1.0 recorded none."""
     rows: int | None = item["cardinality"]
     if rows is not None or reader is None:
         return rows

@@ -20,7 +20,7 @@ Count = Callable[[Files], LiveRows]
 
 
 def count_rows(context: TableContext, files: Files, count: Count) -> LiveRows:
-    """The rows of a snapshot's live files that a batch reader sees."""
+    """Count the rows of a snapshot's live files that a batch reader sees."""
     if not context.schema.primary_keys:
         return _count_appended(files, count)
     if context.skips_level_0:
@@ -46,7 +46,7 @@ def _count_appended(files: Files, count: Count) -> LiveRows:
 
 
 def _measure_union(ranges: Sequence[tuple[int, int]]) -> int:
-    """How many numbers are in any of the half-open ranges, given in order.
+    """Measure how many numbers are in any of the half-open ranges, given in order.
 
     >>> _measure_union([(0, 3), (0, 3), (2, 5), (7, 8)])
     6
@@ -73,7 +73,7 @@ def _count_upper(files: Files, count: Count) -> LiveRows:
 
 
 def _find_merge(files: Files) -> str | None:
-    """Why the rows of a primary-key table cannot be counted: what must be merged; None when nothing must.
+    """Find why the rows of a primary-key table cannot be counted: what must be merged; None when nothing must.
 
     All files of a bucket on one level above 0 are one sorted run in which each key is once.
     """

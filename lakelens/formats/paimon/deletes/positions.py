@@ -44,7 +44,7 @@ class VectorReader:
         self.asked: set[str] = set()
 
     def read_vector(self, file: PaimonIndexFile, found: Mapping[str, Any]) -> FrozenBitMap64:
-        """The positions that a vector deletes, by its item of the file's `ranges`. Raises `LakeError`.
+        """Read the positions that a vector deletes, by its item of the file's `ranges`. Raises `LakeError`.
 
         Another number of positions than recorded is a finding.
         """
@@ -114,7 +114,7 @@ Matches = Mapping[str, tuple[DeleteMatch, ...]]
 
 
 def match_deletes(files: Iterable[PaimonIndexFile], reader: VectorReader) -> Matches:
-    """The vectors of a snapshot's index files, by the name of the data file that they reach.
+    """Match the vectors of a snapshot's index files, by the name of the data file that they reach.
 
     The index manifest of a snapshot names, for each `DELETION_VECTORS` file, the data files whose rows it deletes and where
     their vectors are. A data file has at most one vector in a snapshot.
@@ -138,7 +138,7 @@ def match_deletes(files: Iterable[PaimonIndexFile], reader: VectorReader) -> Mat
 
 
 def find_dangling(matches: Matches, live: Collection[str]) -> tuple[DanglingDelete, ...]:
-    """The vectors for data files that are not among the names of the live ones, an entry for each index file."""
+    """Find the vectors for data files that are not among the names of the live ones, an entry for each index file."""
     gone: dict[str, list[DeleteMatch]] = {}
     total: dict[str, int] = {}
     for name, found in matches.items():

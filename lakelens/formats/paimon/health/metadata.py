@@ -42,7 +42,7 @@ _SECONDS = {
 
 
 def parse_seconds(text: str) -> int:
-    """A length of time as Paimon's options write it, in whole seconds. Raises `ValueError`.
+    """Parse a length of time as Paimon's options write it, in whole seconds. Raises `ValueError`.
 
     >>> parse_seconds("1 h"), parse_seconds("90min"), parse_seconds("5000")
     (3600, 5400, 5)
@@ -69,7 +69,7 @@ def measure_metadata(
 
 
 def list_read(rules: PaimonHealth) -> list[PaimonManifest]:
-    """The manifests that a reader of the state opens: those of base and delta."""
+    """List the manifests that a reader of the state opens: those of base and delta."""
     if rules.snapshot is None:
         return []
     found: list[PaimonManifest] = []
@@ -82,7 +82,7 @@ def list_read(rules: PaimonHealth) -> list[PaimonManifest]:
 def _measure_cancelled(
     rules: PaimonHealth, manifests: list[PaimonManifest], calls: tuple[Call, ...]
 ) -> Measure:
-    """The bytes of manifests with DELETE entries, each of which cancels an ADD entry that readers read as well."""
+    """Measure the bytes of manifests with DELETE entries, each of which cancels an ADD entry that readers read as well."""
     figure = rules.read("full", "manifest.full-compaction-threshold-size", 16 * MIB, parse_size)
     limit = Limit(figure.value, "≤", name_source(figure), figure.property)
     chosen = [manifest for manifest in manifests if manifest.deleted_files_count]
@@ -97,7 +97,7 @@ def _measure_cancelled(
 
 
 def _measure_age(rules: PaimonHealth) -> Iterator[Measure]:
-    """How much older than the newest commit the oldest snapshot is, and how many expiring would end."""
+    """Measure how much older than the newest commit the oldest snapshot is, and how many expiring would end."""
     snapshots = rules.table.snapshots
     moments = [snapshot.committed_at for snapshot in snapshots if snapshot.committed_at is not None]
     if not moments:
@@ -144,7 +144,7 @@ def count_expired(table: PaimonTable, before: datetime, keep: int) -> int:
 
 
 def list_document_parts(rules: PaimonHealth) -> Iterator[DocumentPart]:
-    """The documents of the branch by folder, and the manifests of the state."""
+    """List the documents of the branch by folder, and the manifests of the state."""
     context = rules.table.context
     fetch(context.store, listings=[context.layout.folder(folder) for folder in _FOLDERS])
     for folder in _FOLDERS:
@@ -166,7 +166,7 @@ _SUFFIX = ".index"
 
 
 def list_index_columns(rules: PaimonHealth) -> Sequence[str]:
-    """The columns of files that say what is indexed, where anything is."""
+    """List the columns of files that say what is indexed, where anything is."""
     names: list[str] = []
     if _list_indexed(rules):
         names += ("embedded_file_index", "extra_files")
@@ -176,7 +176,7 @@ def list_index_columns(rules: PaimonHealth) -> Sequence[str]:
 
 
 def _list_indexed(rules: PaimonHealth) -> dict[str, str]:
-    """The file indexes that the options ask for: columns by the type of index."""
+    """List the file indexes that the options ask for: columns by the type of index."""
     options = rules.table.options
     start, end = "file-index.", ".columns"
     return {
@@ -216,7 +216,7 @@ def _measure_sources(rules: PaimonHealth, figures: FileFigures) -> Iterator[Meas
 
 
 def _list_sources(facts: Mapping[str, Any]) -> Iterator[str]:
-    """The data files that an index file says it was made from; none where that is damaged."""
+    """List the data files that an index file says it was made from; none where that is damaged."""
     meta = facts.get("source_meta")
     if not isinstance(meta, bytes):
         return
@@ -270,7 +270,7 @@ def _measure_global(rules: PaimonHealth, figures: FileFigures) -> Iterator[Measu
 
 
 def _group_indexes(rules: PaimonHealth) -> dict[tuple[str, tuple[int, ...]], Ranges]:
-    """The row ranges of each global index, by its type and the columns that it is of."""
+    """Group the row ranges of each global index, by its type and the columns that it is of."""
     found: dict[tuple[str, tuple[int, ...]], Ranges] = {}
     for kind, fields, facts in _walk_indexes(rules):
         start, end = facts.get("row_range_start"), facts.get("row_range_end")
@@ -280,7 +280,7 @@ def _group_indexes(rules: PaimonHealth) -> dict[tuple[str, tuple[int, ...]], Ran
 
 
 def _walk_indexes(rules: PaimonHealth) -> Iterator[tuple[str, tuple[int, ...], Mapping[str, Any]]]:
-    """The files of global indexes: type, columns, and what the index manifest says of each."""
+    """Walk the files of global indexes: type, columns, and what the index manifest says of each."""
     for file in () if rules.snapshot is None else rules.snapshot.index_files:
         facts = file.global_index
         if facts:
@@ -305,7 +305,7 @@ def join_ranges(ranges: Iterable[tuple[int, int]]) -> Ranges:
 
 
 def count_uncovered(held: Ranges, covered: Ranges) -> int:
-    """How many ids of some joined ranges are in none of the others.
+    """Count how many ids of some joined ranges are in none of the others.
 
     >>> count_uncovered([(0, 9), (20, 29)], [(0, 4), (8, 21)])
     11

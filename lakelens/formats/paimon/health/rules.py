@@ -100,7 +100,7 @@ def list_needs(rules: PaimonHealth, figures: FileFigures) -> Iterator[Need]:
 
 
 def count_runs(groups: Numbers, levels: Numbers, number: int) -> Numbers:
-    """The sorted runs of each bucket.
+    """Count the sorted runs of each bucket.
 
     >>> import numpy as np
     >>> count_runs(np.array([0, 0, 0, 0, 1]), np.array([0, 0, 5, 5, 5]), 2).tolist()
@@ -149,7 +149,7 @@ def measure_levels(
 
 
 def _measure_unseen(rules: PaimonHealth, figures: FileFigures, levels: Numbers) -> Measure:
-    """The files that batch readers leave out until a compaction has taken them."""
+    """Measure the files that batch readers leave out until a compaction has taken them."""
     waiting = figures.data[levels == 0]
     rows = int(figures.rows[waiting].sum())
     advice = (
@@ -216,7 +216,7 @@ def find_places(wanted: pa.Array, names: pa.Array) -> Numbers:
 def measure_vectors(
     rules: PaimonHealth, figures: FileFigures, reach: Reach | None, documents: DocumentParts
 ) -> Iterator[Measure]:
-    """The share of deleted rows of the worst file, against what makes an append table's compaction take it."""
+    """Measure the share of deleted rows of the worst file, against what makes an append table's compaction take it."""
     import numpy as np
 
     if reach is None or not len(figures.data):
@@ -273,7 +273,7 @@ class PaimonHealth:
         return tuple(dict.fromkeys((*scaled, *(("path",) if has_vectors else ()), *list_index_columns(self))))
 
     def read(self, name: str, key: str, default: int, parse: object = int) -> SplitFigure:
-        """A number among the table's options."""
+        """Read a number among the table's options."""
         return read_number(name, key, default, self.table.options, parse)
 
     @cached_property
@@ -346,7 +346,7 @@ class PaimonHealth:
         return () if self.is_rescaled(figures) else (self.call_procedure("compact", why),)
 
     def is_rescaled(self, figures: FileFigures) -> bool:
-        """Whether files were written for another number of buckets than the option has."""
+        """Check whether files were written for another number of buckets than the option has."""
         numbers = figures.numbers("total_buckets")[figures.data]
         return self.table.bucket > 0 and bool(((numbers > 0) & (numbers != self.table.bucket)).any())
 
@@ -355,7 +355,7 @@ class PaimonHealth:
         return self.call_compact(figures, "joins small files")
 
     def explain_no_call(self, figures: FileFigures) -> str:
-        """Why no compaction helps."""
+        """Explain why no compaction helps."""
         return _RESCALED if self.is_rescaled(figures) else "no compaction takes them"
 
     @cached_property

@@ -239,7 +239,7 @@ def _add(one: Any, other: Any) -> Any:
 
 
 def _take(one: Any, other: Any) -> Any:
-    """A value less another one; None is nothing."""
+    """Take a value less another one; None is nothing."""
     if isinstance(other, Decimal):
         return other.copy_negate() if one is None else _EXACT.subtract(one, other)
     return -other if one is None else one - other
@@ -264,7 +264,7 @@ _FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def _retract(name: str, before: Any, value: Any) -> Any:
-    """What an aggregate is without a value."""
+    """Say what an aggregate is without a value."""
     if name == "sum":
         return before if value is None else _take(before, value)
     if name == "last_value":

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 
 def parse_partitions(text: str) -> list[dict[str, str]]:
-    """The keys and values of each partition. Raises `LakeError`.
+    """Parse the keys and values of each partition. Raises `LakeError`.
 
     >>> parse_partitions("dt=a,h=1; dt=b")
     [{'dt': 'a', 'h': '1'}, {'dt': 'b'}]
@@ -81,7 +81,7 @@ def parse_partitions(text: str) -> list[dict[str, str]]:
 def choose_partitions(
     files: Sequence[PaimonDataFile], text: str | None, branch: PaimonTable
 ) -> Iterator[PaimonDataFile]:
-    """The files of the partitions that a text names; all without one. Raises `LakeError`."""
+    """Choose the files of the partitions that a text names; all without one. Raises `LakeError`."""
     if text is None:
         return iter(files)
     wanted = parse_partitions(text)
@@ -164,7 +164,7 @@ class Compactor:
         }
 
     def find_deleted(self, name: str) -> int | None:
-        """How many rows of a file its vector deletes; None where nothing says so."""
+        """Find how many rows of a file its vector deletes; None where nothing says so."""
         file = self._indexes.get(name)
         if file is None:
             return 0
@@ -208,7 +208,7 @@ class Compactor:
             )
 
     def _drop_vectors(self, files: Sequence[PaimonDataFile]) -> None:
-        """The index files whose data files are rewritten."""
+        """Drop the index files whose data files are rewritten."""
         found = {
             index.path: index for file in files if (index := self._indexes.get(file.file_name)) is not None
         }
@@ -249,7 +249,7 @@ class Compactor:
 
 
 def plan_compaction(table: Table, values: Mapping[str, Any]) -> Proposal:
-    """What `compact` would do."""
+    """Plan what `compact` would do."""
     branch = require_paimon(table)
     is_full, is_new = values.get("full", True), is_new_engine(branch, values)
     assumptions = [
@@ -311,7 +311,7 @@ def plan_compaction(table: Table, values: Mapping[str, Any]) -> Proposal:
 
 
 def _find_rescaled(branch: PaimonTable, files: Sequence[PaimonDataFile]) -> str | None:
-    """Why the engine refuses: files were written for another number of buckets than the table's option has."""
+    """Find why the engine refuses: files were written for another number of buckets than the table's option has."""
     number = branch.bucket
     for file in files if number > 0 else ():
         if file.total_buckets is not None and file.total_buckets not in (number, 0):

@@ -47,18 +47,18 @@ class Deletion:
         self._merged: dict[str, frozenset[str]] = {}
 
     def add(self, path: str, role: str, size: int | None, why: str) -> None:
-        """A file that is deleted."""
+        """Add a file that is deleted."""
         self.pieces.setdefault(path, Piece(path, role, size, why))
 
     def drop_document(self, kind: str, key: int | str, why: str) -> None:
-        """The document of a state."""
+        """Drop the document of a state."""
         role = "changelog snapshot" if kind == "changelog" else kind
         self.add(self.layout.document(kind, key), role, None, why)
 
     # -- reading as the engine does -----------------------------------------------------------------------------------
 
     def read_list(self, listed: PaimonManifestList | None) -> Sequence[PaimonManifest]:
-        """The manifests of a list; none where it cannot be read."""
+        """Read the manifests of a list; none where it cannot be read."""
         if listed is None:
             return ()
         try:
@@ -76,7 +76,7 @@ class Deletion:
                 yield entry.is_live, entry.file
 
     def list_live(self, snapshot: PaimonSnapshot) -> frozenset[str]:
-        """The paths of the live files of a state. Raises `LakeError` where a manifest cannot be read."""
+        """List the paths of the live files of a state. Raises `LakeError` where a manifest cannot be read."""
         key = snapshot.path or ""
         if key not in self._merged:
             self._merged[key] = frozenset(self._read_live(snapshot))
@@ -96,7 +96,7 @@ class Deletion:
     # -- data files -----------------------------------------------------------------------------------------------------
 
     def drop_removed(self, snapshot: PaimonSnapshot, skips: Skips, why: str) -> None:
-        """The files that a commit removed and that nothing skips."""
+        """Drop the files that a commit removed and that nothing skips."""
         removed: dict[str, PaimonDataFile] = {}
         listed = find_list(snapshot, "delta")
         for manifest in self.read_list(listed):
@@ -115,7 +115,7 @@ class Deletion:
                 self._drop_beside(path, file.extra_files)
 
     def drop_added(self, snapshot: PaimonSnapshot, role: str, why: str) -> None:
-        """The files that a list of a state adds; sidecars stay, as the engine has it."""
+        """Drop the files that a list of a state adds; sidecars stay, as the engine has it."""
         for manifest in self.read_list(find_list(snapshot, role)):
             try:
                 for is_added, file in self._iterate(manifest):
@@ -125,7 +125,7 @@ class Deletion:
                 self._doubt(error, manifest.path, "the engine leaves the files that it names")
 
     def drop_live(self, snapshot: PaimonSnapshot, skips: Skips, why: str) -> None:
-        """The live files of a state that nothing skips."""
+        """Drop the live files of a state that nothing skips."""
         try:
             self.list_live(snapshot)
         except LakeError as error:
@@ -144,7 +144,7 @@ class Deletion:
     # -- metadata -------------------------------------------------------------------------------------------------------
 
     def name_metadata(self, states: Iterable[PaimonSnapshot]) -> set[str]:
-        """The names of the metadata that states hold. Raises `LakeError` where one of them cannot be read."""
+        """Give the names of the metadata that states hold. Raises `LakeError` where one of them cannot be read."""
         names: set[str] = set()
         for state in states:
             for role in ("base", "delta"):
@@ -168,7 +168,7 @@ class Deletion:
         *,
         index: bool = True,
     ) -> None:
-        """The lists of some roles, their manifests, index files and statistics, but for `skipped`, which grows."""
+        """Drop the lists of some roles, their manifests, index files and statistics, but for `skipped`, which grows."""
         for role in roles:
             self._drop_list(find_list(snapshot, role), skipped, why)
         if index:
@@ -213,7 +213,7 @@ def _name_role(file: PaimonDataFile) -> str:
 
 
 def list_beside(snapshot: PaimonSnapshot) -> dict[str, tuple[str, ...]]:
-    """The paths of the files beside live ones, by these; read by column."""
+    """List the paths of the files beside live ones, by these; read by column."""
     return {
         path: tuple(f"{path.rpartition('/')[0]}/{name}" for name in names)
         for path, names in snapshot.files.pick("path", "extra_files")
@@ -222,7 +222,7 @@ def list_beside(snapshot: PaimonSnapshot) -> dict[str, tuple[str, ...]]:
 
 
 def find_list(snapshot: PaimonSnapshot, role: str) -> PaimonManifestList | None:
-    """The manifest list of a role; None where the state has none."""
+    """Find the manifest list of a role; None where the state has none."""
     return next((listed for listed in snapshot.manifest_lists if listed.role == role), None)
 
 
@@ -232,19 +232,19 @@ def skip_none(path: str) -> bool:
 
 
 def find_before(tags: Sequence[PaimonSnapshot], number: int) -> PaimonSnapshot | None:
-    """The last of the tags, which are in order of their snapshots, whose snapshot is before a number."""
+    """Find the last of the tags, which are in order of their snapshots, whose snapshot is before a number."""
     return next((tag for tag in reversed(tags) if tag.id < number), None)
 
 
 def list_overlapped(tags: Sequence[PaimonSnapshot], begin: int, end: int) -> list[PaimonSnapshot]:
-    """The tags from the last one at or before `begin` to the last one before `end`."""
+    """List the tags from the last one at or before `begin` to the last one before `end`."""
     right = sum(tag.id < end for tag in tags)
     left = max(sum(tag.id <= begin for tag in tags) - 1, 0)
     return list(tags[left:right])
 
 
 def list_tagged(branch: PaimonTable) -> list[PaimonSnapshot]:
-    """The states of the tags in order of their snapshots, each snapshot once."""
+    """List the states of the tags in order of their snapshots, each snapshot once."""
     return sorted({tag.id: tag for tag in branch.tags.values()}.values(), key=lambda tag: tag.id)
 
 
@@ -259,7 +259,7 @@ AT = Option("at", "time", "when it would run", "now")
 
 
 def is_new_engine(table: PaimonTable, values: Mapping[str, Any]) -> bool:
-    """Whether the plan follows the rules of Paimon 2.0, not of 0.9. Raises `LakeError` for another version."""
+    """Check whether the plan follows the rules of Paimon 2.0, not of 0.9. Raises `LakeError` for another version."""
     asked = values.get("engine")
     if asked is None:
         raw = {} if table.current is None else table.current.raw
@@ -270,13 +270,13 @@ def is_new_engine(table: PaimonTable, values: Mapping[str, Any]) -> bool:
 
 
 def describe_engine(is_new: bool) -> Assumption:
-    """Which engine's rules a plan follows."""
+    """Describe which engine's rules a plan follows."""
     version = NEW if is_new else OLD
     return Assumption(f"Paimon {version} runs it, or a release that has the same rules (option engine).")
 
 
 def read_now(values: Mapping[str, Any]) -> datetime:
-    """When the procedure would run."""
+    """Read when the procedure would run."""
     return values.get("at") or datetime.now(UTC)
 
 
@@ -293,17 +293,17 @@ def require_paimon(table: Any) -> PaimonTable:
 
 
 def name_home(branch: PaimonTable) -> str:
-    """What the names of a branch's states begin with."""
+    """Say what the names of a branch's states begin with."""
     return "" if branch.branch_name == MAIN else f"{branch.branch_name}: "
 
 
 def name_snapshot(branch: PaimonTable, number: int) -> str:
-    """A snapshot's name among `Referring.list_keepers`."""
+    """Give a snapshot's name among `Referring.list_keepers`."""
     return f"{name_home(branch)}snapshot {number}"
 
 
 def name_table(branch: PaimonTable) -> str:
-    """The table as a call names it, with its branch.
+    """Give the table as a call names it, with its branch.
 
     >>> import lakelens as ll
     >>> name_table(ll.sample("paimon"))
@@ -314,7 +314,7 @@ def name_table(branch: PaimonTable) -> str:
 
 
 def write_call(procedure: str, arguments: Mapping[str, Any]) -> str:
-    """A call of a procedure as Spark SQL has it; arguments that are None are left out.
+    """Write a call of a procedure as Spark SQL has it; arguments that are None are left out.
 
     >>> print(write_call("delete_tag", {"table": "db.t", "tag": "v'1"}))
     CALL sys.delete_tag(
@@ -337,7 +337,7 @@ def _write_value(value: Any) -> str:
 
 
 def describe_fate(branch: PaimonTable, snapshot: PaimonSnapshot | None, number: int, why: str) -> Fate:
-    """What becomes of a snapshot of a branch."""
+    """Describe what becomes of a snapshot of a branch."""
     at = None if snapshot is None else snapshot.committed_at
     return Fate(name_snapshot(branch, number), why, f"branch {branch.branch_name}", number, at)
 
@@ -371,7 +371,7 @@ _MOST = 5
 
 
 def describe_damage(deletion: Deletion) -> list[str]:
-    """What could not be read, as sentences; of many the first few."""
+    """Describe what could not be read, as sentences; of many the first few."""
     found = [f"Unread: {path}: {reason}." for path, reason in deletion.doubts.items()]
     more = len(found) - _MOST
     return found if more <= 0 else [*found[:_MOST], f"Unread: {more:,} more."]
@@ -401,12 +401,12 @@ def warn_of_others(branch: PaimonTable, deletion: Deletion) -> list[str]:
 
 
 def find_broken(state: PaimonSnapshot, deletion: Deletion) -> int:
-    """How many of the files that go a state that stays needs."""
+    """Find how many of the files that go a state that stays needs."""
     return len(deletion.pieces.keys() & set(_list_needed(state)))
 
 
 def _list_needed(state: PaimonSnapshot) -> Iterator[str]:
-    """The paths of live files, their manifests and lists, and index files of a state."""
+    """List the paths of live files, their manifests and lists, and index files of a state."""
     for (path,) in state.files.pick("path"):
         yield path
     for role in ("base", "delta"):

@@ -61,7 +61,7 @@ class Estimate:
 
 
 def count_copied(files: Sequence[PaimonDataFile], find_deleted: Callable[[str], int | None]) -> RowRange:
-    """The rows of files that are copied, less those that their vectors delete."""
+    """Count the rows of files that are copied, less those that their vectors delete."""
     total = sum(file.row_count or 0 for file in files)
     deleted = [find_deleted(file.file_name) for file in files]
     known = total - sum(one or 0 for one in deleted)
@@ -71,7 +71,7 @@ def count_copied(files: Sequence[PaimonDataFile], find_deleted: Callable[[str], 
 def count_merged(
     files: Sequence[PaimonDataFile], drops_deletes: bool, find_deleted: Callable[[str], int | None]
 ) -> RowRange:
-    """The rows of files that are merged by key, less those that vectors delete."""
+    """Count the rows of files that are merged by key, less those that vectors delete."""
     deletes = sum(file.delete_row_count or 0 for file in files)
     vectors = [find_deleted(file.file_name) for file in files]
     gone = sum(vector or 0 for vector in vectors)
@@ -87,7 +87,7 @@ def count_merged(
 def estimate_group(
     files: Sequence[PaimonDataFile], rows: RowRange, target: int, sizes: FixedSizes
 ) -> Estimate:
-    """The files that a group of inputs becomes."""
+    """Estimate the files that a group of inputs becomes."""
     fixed = sizes.find(files)
     total = sum(file.row_count or 0 for file in files)
     stored = sum(max((file.size_bytes or 0) - fixed, 0) for file in files)
@@ -106,7 +106,7 @@ def estimate_group(
 
 
 def _count_files(size: int, rows: int, target: int) -> int:
-    """How many files bytes fill; a writer looks at the size after each 1,000 rows alone."""
+    """Count how many files bytes fill; a writer looks at the size after each 1,000 rows alone."""
     return min(max(-(-size // target), 1), -(-rows // _CHECKED)) if rows else 0
 
 
@@ -123,7 +123,7 @@ class FixedSizes:
         self._has_read = False
 
     def find(self, files: Sequence[PaimonDataFile]) -> int:
-        """The bytes for a group of files, by its smallest ones."""
+        """Find the bytes for a group of files, by its smallest ones."""
         found = []
         for file in sorted(files, key=lambda one: one.size_bytes or 0)[:_SAMPLED]:
             schema = file.context.schema
@@ -134,7 +134,7 @@ class FixedSizes:
         return min(found, default=0)
 
     def _find_footer(self, file: PaimonDataFile) -> int:
-        """The bytes of a file's footer; a guess for what has none like Parquet's."""
+        """Find the bytes of a file's footer; a guess for what has none like Parquet's."""
         if file.file_format != "parquet":
             return _GUESSED
         if not self._left:
@@ -152,7 +152,7 @@ class FixedSizes:
 
 
 def describe_data(estimates: Sequence[Estimate], role: str = "data") -> Output:
-    """The line of the data files that are written."""
+    """Describe the line of the data files that are written."""
     rows = RowRange(
         sum(estimate.rows.least for estimate in estimates), sum(estimate.rows.most for estimate in estimates)
     )
@@ -177,7 +177,7 @@ def describe_data(estimates: Sequence[Estimate], role: str = "data") -> Output:
 def list_metadata(
     branch: PaimonTable, entries: int, kind: str, *, index: bool = False, changelog: bool = False
 ) -> Iterable[Output]:
-    """What one commit writes beside data: a manifest of its entries, two lists, the document and its hint.
+    """List what one commit writes beside data: a manifest of its entries, two lists, the document and its hint.
 
     A changelog has a manifest and a list of its own, where it has any rows.
     """
@@ -211,17 +211,17 @@ def list_metadata(
 
 
 def write_one(role: str, size: int | None, note: str, *, is_estimated: bool = True) -> Output:
-    """The line of a single file."""
+    """Write the line of a single file."""
     return Output(role, 1, size, is_estimated, least_files=1, most_files=1, note=note)
 
 
 def write_hint(name: str, number: int) -> Output:
-    """The line of a hint, which holds a number as text."""
+    """Write the line of a hint, which holds a number as text."""
     return write_one("snapshot hint", len(str(number)), name, is_estimated=False)
 
 
 def _weigh_manifest(manifests: Sequence[PaimonManifest], entries: int) -> int | None:
-    """The bytes of a manifest of some entries, by the smallest and the largest of others."""
+    """Weigh the bytes of a manifest of some entries, by the smallest and the largest of others."""
     sizes = sorted(
         ((m.num_added_files or 0) + (m.num_deleted_files or 0), m.file_size or 0) for m in manifests
     )

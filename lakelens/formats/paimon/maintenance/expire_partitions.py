@@ -193,7 +193,7 @@ class _Finder:
         self.notes: list[str] = []
 
     def find(self, files: Sequence[PaimonDataFile], by_update: bool) -> dict[bytes, str]:
-        """Why each expired partition is, by its stored row."""
+        """Find why each expired partition is, by its stored row."""
         partitions = {file.partition_bytes: file.partition for file in files}
         if by_update:
             newest = self._find_updates()
@@ -224,7 +224,7 @@ class _Finder:
         return expired
 
     def _find_updates(self) -> dict[bytes, datetime]:
-        """The newest creation time of each partition, of all entries: those that delete a file have it too."""
+        """Find the newest creation time of each partition, of all entries: those that delete a file have it too."""
         newest: dict[bytes, datetime] = {}
         for manifest in self._snapshot.manifests:
             if manifest.content != "data":

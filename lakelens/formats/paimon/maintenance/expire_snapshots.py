@@ -94,7 +94,7 @@ def choose_range(
 
 
 def _list_going(ids: Sequence[int], end: int, is_new: bool) -> tuple[int, ...]:
-    """The snapshots before `end`; 0.9 takes a gap for the place where an expiry before it has stopped."""
+    """List the snapshots before `end`; 0.9 takes a gap for the place where an expiry before it has stopped."""
     going = [number for number in ids if number < end]
     if is_new:
         return tuple(going)
@@ -109,7 +109,7 @@ def _list_going(ids: Sequence[int], end: int, is_new: bool) -> tuple[int, ...]:
 def _find_young(
     branch: PaimonTable, numbers: Sequence[int], before: datetime | None, is_new: bool
 ) -> tuple[int, str] | None:
-    """The first snapshot that is too young to go, and why."""
+    """Find the first snapshot that is too young to go, and why."""
     if before is None:
         why = "no older_than: only what retain_max does not keep goes"
         return (numbers[0], why) if numbers else None
@@ -156,7 +156,7 @@ def describe_automatic(branch: PaimonTable, now: datetime, is_new: bool, ahead: 
 
 
 def plan_expiry(table: Table, values: Mapping[str, Any]) -> Proposal:
-    """What `expire_snapshots` would do."""
+    """Plan what `expire_snapshots` would do."""
     branch = require_paimon(table)
     is_new = is_new_engine(branch, values)
     own = {name: values.get(name) for name in ("retain_max", "retain_min", "older_than", "max_deletes")}
@@ -211,7 +211,7 @@ def plan_expiry(table: Table, values: Mapping[str, Any]) -> Proposal:
 
 
 def _list_kept(branch: PaimonTable, chosen: Range) -> list[Fate]:
-    """The snapshots that stay, each with why: the first by what stopped the expiry, the others as they are newer."""
+    """List the snapshots that stay, each with why: the first by what stopped the expiry, the others as they are newer."""
     kept, going = [], frozenset(chosen.ids)
     for number in branch.context.pointer.ids:
         if number not in going:
@@ -262,7 +262,7 @@ def expire_range(
 
 
 def _skip_tagged(deletion: Deletion, tag: PaimonSnapshot | None) -> Skips | None:
-    """What a tag keeps; None where that cannot be read, and the engine leaves the files."""
+    """Skip what a tag keeps; None where that cannot be read, and the engine leaves the files."""
     if tag is None:
         return skip_none
     try:
@@ -315,7 +315,7 @@ class UsedNames:
         self.passed: list[str] = []
 
     def add_branch(self, branch: PaimonTable) -> None:
-        """All states of a branch. Raises `LakeError` where the engine stops."""
+        """Add all states of a branch. Raises `LakeError` where the engine stops."""
         layout = branch.context.layout
         for number in (*branch.context.pointer.stray, *branch.context.pointer.ids):
             path = layout.document("snapshot", number)
@@ -402,7 +402,7 @@ class UsedNames:
 
 
 def plan_removal(table: Table, values: Mapping[str, Any]) -> Proposal:
-    """What `remove_orphan_files` would do."""
+    """Plan what `remove_orphan_files` would do."""
     branch = require_paimon(table).branch("main")
     is_new = is_new_engine(branch, values)
     asked = values.get("older_than")
@@ -482,7 +482,7 @@ class _Searcher:
             yield Piece(found.path, name_role(relative, self._changelogs), found.size, why)
 
     def _judge(self, relative: str, path: str, used: set[str]) -> str | None:
-        """Why an object is an orphan, but for its age; None where it is none."""
+        """Judge why an object is an orphan, but for its age; None where it is none."""
         parts = relative.split("/")
         name = parts[-1]
         home = parts[2:] if parts[0] == "branch" and len(parts) > 2 else parts

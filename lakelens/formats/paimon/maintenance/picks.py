@@ -45,7 +45,7 @@ class BucketRuns:
 
 
 def read_triggers(options: Mapping[str, str]) -> Triggers:
-    """The limits by a table's options.
+    """Read the limits by a table's options.
 
     >>> read_triggers({}), read_triggers({"num-sorted-run.compaction-trigger": "3"})
     (Triggers(compaction=5, stop=8), Triggers(compaction=3, stop=6))
@@ -55,7 +55,7 @@ def read_triggers(options: Mapping[str, str]) -> Triggers:
 
 
 def count_runs(files: FileSet) -> tuple[BucketRuns, ...]:
-    """The sorted runs of each bucket, in the order of partitions and buckets; read by column.
+    """Count the sorted runs of each bucket, in the order of partitions and buckets; read by column.
 
     >>> import lakelens as ll
     >>> [(one.bucket, one.level_0, one.runs) for one in count_runs(ll.sample("paimon").files)]
@@ -91,7 +91,7 @@ class SortedRun:
 
 
 def list_runs(files: Iterable[PaimonDataFile]) -> list[SortedRun]:
-    """The runs of one bucket, the newest first: level 0 by the newest record in a file, then level by level."""
+    """List the runs of one bucket, the newest first: level 0 by the newest record in a file, then level by level."""
     levels: dict[int, list[PaimonDataFile]] = {}
     for file in files:
         levels.setdefault(file.level or 0, []).append(file)
@@ -117,7 +117,7 @@ class AppendPacker:
         self.ties = False
 
     def pack_partition(self, files: Sequence[PaimonDataFile]) -> list[Bin]:
-        """The bins of a partition of a table without buckets."""
+        """Pack the bins of a partition of a table without buckets."""
         small, known = self._settings.small_size, self._vectors if self._settings.has_vectors else {}
         chosen = [file for file in files if (file.size_bytes or 0) < small or file.file_name in known]
         if not self._settings.has_vectors:
@@ -171,7 +171,7 @@ class AppendPacker:
         return (size >= target and len(files) >= self._least) or len(files) >= most
 
     def pack_bucket(self, files: Sequence[PaimonDataFile], is_full: bool) -> list[Bin]:
-        """What is compacted of a bucket: one bin or none."""
+        """Pack what is compacted of a bucket: one bin or none."""
         ordered = sorted(files, key=lambda file: file.min_sequence_number or 0)
         if not self._is_new:
             # of several files with one first record 0.9 sees one alone: the first
@@ -239,7 +239,7 @@ class Unit:
 
 
 def pick_unit(runs: Sequence[SortedRun], levels: int, settings: Settings, is_new: bool) -> Unit | None:
-    """The next pick by the table's own settings; None where nothing is compacted.
+    """Give the next pick by the table's own settings; None where nothing is compacted.
 
     >>> from types import SimpleNamespace as File
     >>> runs = [SortedRun(0, (File(size_bytes=10),)) for _ in range(5)]
@@ -260,7 +260,7 @@ def pick_unit(runs: Sequence[SortedRun], levels: int, settings: Settings, is_new
 
 
 def pick_full(runs: Sequence[SortedRun], levels: int) -> Unit | None:
-    """All runs, to the highest level; None where all files are there already."""
+    """Pick all runs, to the highest level; None where all files are there already."""
     if not runs or (len(runs) == 1 and runs[0].level == levels - 1):
         return None
     return Unit(len(runs), levels - 1, "full: all files to the highest level")
@@ -295,7 +295,7 @@ def _grow(
     is_new: bool,
     why: str,
 ) -> Unit | None:
-    """The newest `count` runs, and each next one that is not much larger than all before it."""
+    """Grow the newest `count` runs, and each next one that is not much larger than all before it."""
     ratio = settings.number("compaction.size-ratio", 1)
     size = sum(run.size_bytes for run in runs[:count])
     is_started = is_forced or count > 1
@@ -310,7 +310,7 @@ def _grow(
 
 
 def _make_unit(runs: Sequence[SortedRun], levels: int, count: int, why: str) -> Unit:
-    """The level that is written: below that of the next run, never level 0."""
+    """Make the level that is written: below that of the next run, never level 0."""
     level = levels - 1 if count == len(runs) else max(0, runs[count].level - 1)
     if level == 0:
         for run in runs[count:]:
@@ -361,7 +361,7 @@ class MergePlanner:
         self._has_sequence = settings.read("sequence.field", "", str).strip() != ""
 
     def plan(self, runs: Sequence[SortedRun], taken: int, level: int, levels: int) -> MergeTask:
-        """The compaction of the newest `taken` runs to a level."""
+        """Plan the compaction of the newest `taken` runs to a level."""
         highest = max(run.level for run in runs)
         drops = level != 0 and (level >= highest or self.settings.has_vectors)
         task = MergeTask(level, drops)
@@ -381,7 +381,7 @@ class MergePlanner:
         return task
 
     def plan_alone(self, files: Sequence[PaimonDataFile], level: int) -> MergeTask:
-        """Each file rewritten for itself: those of the highest level that have deletion vectors (2.0)."""
+        """Plan each file rewritten for itself: those of the highest level that have deletion vectors (2.0)."""
         return MergeTask(level, True, merged=[[file] for file in files])
 
     def _merge(self, task: MergeTask, waiting: list[list[PaimonDataFile]], levels: int) -> None:
@@ -417,7 +417,7 @@ class MergePlanner:
                 task.changelogs.append([file])
 
     def _must_rewrite(self, file: PaimonDataFile, level: int) -> bool:
-        """Whether a file of level 0 is rewritten, since older rows must be looked up for its rows."""
+        """Check whether a file of level 0 is rewritten, since older rows must be looked up for its rows."""
         if (
             not (self.settings.producer != "full-compaction" and self.settings.needs_lookup)
             or file.level != 0
@@ -437,5 +437,5 @@ class MergePlanner:
 
 
 def _overlaps(section: Sequence[Any]) -> bool:
-    """Whether files of a section share keys: a section of one file does not."""
+    """Check whether files of a section share keys: a section of one file does not."""
     return len(section) > 1

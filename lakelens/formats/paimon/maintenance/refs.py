@@ -50,7 +50,7 @@ class TagCleaner:
         self.notes: list[str] = []
 
     def drop(self, name: str, why: str) -> None:
-        """One tag, and what it alone keeps."""
+        """Drop one tag, and what it alone keeps."""
         tag = self.left[name]
         others = {other.id: other for other in self.left.values()}
         same = sum(other.id == tag.id for other in self.left.values())
@@ -105,7 +105,7 @@ class TagCleaner:
                 self.notes.append(f"The engine fails before it is done: {error.reason}.")
 
     def propose(self, call: str, assumptions: Sequence[Assumption]) -> Proposal:
-        """What goes and what stays."""
+        """Propose what goes and what stays."""
         home = name_home(self.branch)
         lost = [
             Fate(f"{home}tag {name}", why, f"tag {name}", tag.id, tag.committed_at)
@@ -140,7 +140,7 @@ def _assume(branch: PaimonTable, is_new: bool) -> list[Assumption]:
 
 
 def plan_deletion(table: Table, values: Mapping[str, Any]) -> Proposal:
-    """What `delete_tag` would do."""
+    """Plan what `delete_tag` would do."""
     branch = require_paimon(table)
     is_new = is_new_engine(branch, values)
     names = list(dict.fromkeys(values["tag"]))
@@ -164,7 +164,7 @@ def plan_deletion(table: Table, values: Mapping[str, Any]) -> Proposal:
 
 
 def plan_expiry(table: Table, values: Mapping[str, Any]) -> Proposal:
-    """What `expire_tags` would do."""
+    """Plan what `expire_tags` would do."""
     branch = require_paimon(table)
     is_new = is_new_engine(branch, values)
     before = values.get("older_than")
@@ -198,7 +198,7 @@ def plan_expiry(table: Table, values: Mapping[str, Any]) -> Proposal:
 
 
 def _find_end(branch: PaimonTable, name: str, now: datetime, before: datetime | None) -> str | None:
-    """Why a tag is at its end; None where it is not."""
+    """Find why a tag is at its end; None where it is not."""
     ref = next((ref for ref in branch.refs.tags if ref.name == name), None)
     made, kept = (None, None) if ref is None else (ref.created_at, ref.max_ref_age_ms)
     if made is not None and kept is not None and (now - made) // timedelta(milliseconds=1) > kept:
@@ -242,7 +242,7 @@ _LATER = "a commit that is undone made it"
 
 
 def find_target(branch: PaimonTable, version: str) -> PaimonSnapshot:
-    """The state of a snapshot's number, else of a tag. Raises `Missing` where there is none, `LakeError` on damage."""
+    """Find the state of a snapshot's number, else of a tag. Raises `Missing` where there is none, `LakeError` on damage."""
     if version.isascii() and version.isdigit():
         number = int(version) if len(version) < 20 else -1
         if not branch.has_snapshot(number):
@@ -269,7 +269,7 @@ def find_target(branch: PaimonTable, version: str) -> PaimonSnapshot:
 
 
 def plan_rollback(table: Table, values: Mapping[str, Any]) -> Proposal:
-    """What `rollback` would do."""
+    """Plan what `rollback` would do."""
     branch = require_paimon(table)
     version, is_new = values["version"].strip(), is_new_engine(branch, values)
     call = write_call("rollback", {"table": name_table(branch), "version": version})
@@ -364,7 +364,7 @@ def _take_files(
     tags: Mapping[str, PaimonSnapshot],
     changelogs: Sequence[int],
 ) -> list[str]:
-    """The files of what is undone, as 0.9 takes them: see the module."""
+    """Take the files of what is undone, as 0.9 takes them: see the module."""
     branch = deletion.branch
     states = [state for number in reversed(undone) if (state := branch.find_numbered(number)) is not None]
     kept_logs = [state for state in branch.changelogs if state.id in changelogs]

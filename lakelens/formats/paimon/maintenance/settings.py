@@ -27,7 +27,7 @@ _SPELLINGS = {
 
 
 def parse_span(text: str) -> timedelta:
-    """A length of time as Paimon's options write it; a number alone is milliseconds. Raises `ValueError`.
+    """Parse a length of time as Paimon's options write it; a number alone is milliseconds. Raises `ValueError`.
 
     >>> parse_span("1 h"), parse_span("90")
     (datetime.timedelta(seconds=3600), datetime.timedelta(microseconds=90000))
@@ -44,7 +44,7 @@ def parse_span(text: str) -> timedelta:
 
 
 def parse_flag(text: str) -> bool:
-    """A boolean of the options. Raises `ValueError`."""
+    """Parse a boolean of the options. Raises `ValueError`."""
     return {"true": True, "false": False}[text.strip().lower()]
 
 
@@ -64,7 +64,7 @@ class Settings:
         self.doubts: dict[str, str] = {}
 
     def read(self, key: str, default: T, parse: Callable[[str], Any]) -> T:
-        """The value of an option."""
+        """Read the value of an option."""
         text = self._options.get(key)
         if text is None:
             return default

@@ -27,7 +27,7 @@ _GROUP_BYTES = 4 * 1024 * 1024
 
 
 def sniff_container(data: bytes, path: str) -> str:
-    """Which container the bytes are: "avro", "orc" or "parquet". Raises `Corrupt` for anything else.
+    """Sniff which container the bytes are: "avro", "orc" or "parquet". Raises `Corrupt` for anything else.
 
     >>> sniff_container(b"PAR1....", "manifest-1")
     'parquet'
@@ -40,7 +40,7 @@ def sniff_container(data: bytes, path: str) -> str:
 
 
 def decode_container(data: bytes, path: str) -> list[dict[str, Any]]:
-    """All records, in file order. Raises `Corrupt` naming the file and the byte."""
+    """Decode all records, in file order. Raises `Corrupt` naming the file and the byte."""
     kind = sniff_container(data, path)
     if kind == "avro":
         from lakelens.codecs.avro.records import decode_records
@@ -64,7 +64,7 @@ def decode_tables(
     choose: Callable[[pa.Table], pa.Table],
     limit: int = _GROUP_BYTES,
 ) -> Iterator[pa.Table | None]:
-    """The records of each file by column, in order; None where that is not possible: `decode_container` raises why.
+    """Decode the records of each file by column, in order; None where that is not possible: `decode_container` raises why.
 
     Avro comes without logical types; `choose` gives what to keep of its records, as soon as some are decoded. Files, by
     bytes and path, are taken one at a time; small ones are decoded together.
@@ -85,7 +85,7 @@ def decode_tables(
 
 
 def decode_large_table(data: bytes, path: str, choose: Callable[[pa.Table], pa.Table]) -> pa.Table | None:
-    """The records of one large file as `decode_tables` gives them, its halves by two threads where one is free."""
+    """Decode the records of one large file as `decode_tables` gives them, its halves by two threads where one is free."""
     import pyarrow as pa
 
     from lakelens.codecs.avro.bulk import cut_file

@@ -87,7 +87,7 @@ def _promote(value: Any, promote: Promotion | None) -> Any:
 
 
 def _find_key(file: PaimonDataFile, name: str) -> dict[str, Any] | None:
-    """A key as values of today's columns; None where there is none or its schema is lost."""
+    """Find a key as values of today's columns; None where there is none or its schema is lost."""
     if file.context.schemas.find(file.schema_id or 0) is None:
         return None
     row = file.min_key if name == "min_key" else file.max_key
@@ -153,7 +153,7 @@ def open_row_groups(file: PaimonDataFile) -> RowGroups | None:
 
 
 def _find_columns(context: TableContext, file: PaimonDataFile, leaves: Sequence[FileLeaf]) -> FindColumn:
-    """What finds a column of today's schema among the leaves of a file."""
+    """Say what finds a column of today's schema among the leaves of a file."""
     places = {leaf.names: leaf.place for leaf in leaves}
     today, written = dict(walk_structs(context.schema.fields)), file.schema.fields
 
@@ -174,7 +174,7 @@ def _find_columns(context: TableContext, file: PaimonDataFile, leaves: Sequence[
 
 
 def find_by_ids(path: Sequence[Field], fields: Sequence[Field]) -> list[Field]:
-    """The fields that those of a path are in another schema, from the top down; none where one is not in it."""
+    """Find the fields that those of a path are in another schema, from the top down; none where one is not in it."""
     found: list[Field] = []
     for wanted in path:
         field = next((field for field in fields if field.id == wanted.id), None)
@@ -186,7 +186,7 @@ def find_by_ids(path: Sequence[Field], fields: Sequence[Field]) -> list[Field]:
 
 
 def is_cut(written: DataType, today: DataType) -> bool:
-    """Whether values are cut to a length when they are read: what is stored is then not what is compared.
+    """Check whether values are cut to a length when they are read: what is stored is then not what is compared.
 
     >>> from lakelens.codecs.paimon.types import parse_type
     >>> from lakelens.formats.paimon.metadata.logical_types import describe_type

@@ -70,7 +70,7 @@ class VectorIndexFile(PaimonIndexFile):
 def read_index_files(
     context: TableContext, name: str, read_vector: ReadVector
 ) -> tuple[PaimonIndexFile, ...]:
-    """The entries of an index manifest. Raises `LakeError` when it is missing or damaged."""
+    """Read the entries of an index manifest. Raises `LakeError` when it is missing or damaged."""
     path = context.layout.shared("manifest", name)
     records = decode_container(read_metadata(context, path, None, "snapshot"), path)
     # what is made of a record by its type, and how the contents of its file are read
@@ -92,7 +92,7 @@ def _read_hashes(file: PaimonIndexFile, context: TableContext) -> NDArray[np.int
 
 
 def _list_vectors(file: PaimonIndexFile, read_vector: ReadVector) -> Vectors:
-    """The vectors of a file, by the data file's name; nothing is read yet."""
+    """List the vectors of a file, by the data file's name; nothing is read yet."""
     ranges = {str(found["data_file"]): found for found in file.ranges}
     return Vectors(ranges, lambda data_file: read_vector(file, ranges[data_file]))
 

@@ -51,7 +51,7 @@ _NULL_TESTS = ("is null", "is not null")
 
 
 def find_stored_type(kind: PaimonType) -> StoredType | None:
-    """What an index stores of a type; None for types whose values it does not keep exactly.
+    """Find what an index stores of a type; None for types whose values it does not keep exactly.
 
     >>> find_stored_type(PaimonType("INT")).bits, find_stored_type(PaimonType("TIMESTAMP", precision=9))
     (32, None)
@@ -73,7 +73,7 @@ class IndexProofs:
         self.file, self.context = file, file.context
 
     def find(self, term: Term) -> str | None:
-        """The type of the first index that proves that no row fits; None where none does."""
+        """Find the type of the first index that proves that no row fits; None where none does."""
         try:
             with in_file(self.path):
                 for kind, probe, written in self.list_probes(term):
@@ -143,7 +143,7 @@ class IndexProofs:
 
 
 def proves_none(probe: Probe, term: Term, written: PaimonType) -> bool:
-    """Whether an index proves that no row fits a comparison; `written` is the type of its values."""
+    """Check whether an index proves that no row fits a comparison; `written` is the type of its values."""
     stored = find_stored_type(written)
     if stored is None or any(value != value for value in term.values):
         return False
@@ -158,7 +158,7 @@ def proves_none(probe: Probe, term: Term, written: PaimonType) -> bool:
 
 
 def _misses_all(probe: BloomFilter, term: Term, stored: StoredType) -> bool:
-    """Whether a bloom filter holds none of the literals."""
+    """Check whether a bloom filter holds none of the literals."""
     for literal in term.values:
         values = restore(literal, stored, term.type)
         if values is None or any(probe.may_contain(hash_value(value, stored)) for value in values):
@@ -167,7 +167,7 @@ def _misses_all(probe: BloomFilter, term: Term, stored: StoredType) -> bool:
 
 
 def hash_value(value: Any, stored: StoredType) -> int:
-    """The hash of a stored value, as `FastHash` makes it.
+    """Give the hash of a stored value, as `FastHash` makes it.
 
     >>> hash_value(1, StoredType("integer", 32)) == hash_number(1)
     True
@@ -219,7 +219,7 @@ def _judge_slices(probe: SlicedValues, term: Term, written: PaimonType, stored: 
 
 
 def decode_key(raw: Any, written: PaimonType) -> Any:
-    """A value of an index as a value of the column's type; None for what is none.
+    """Decode a value of an index as a value of the column's type; None for what is none.
 
     >>> decode_key(19723, PaimonType("DATE")), decode_key(150, PaimonType("DECIMAL", precision=9, scale=2))
     (datetime.date(2024, 1, 1), Decimal('1.50'))

@@ -240,7 +240,7 @@ class PaimonManifestList(_Container, ManifestList):
 
 
 def place_manifest(manifest: PaimonManifest) -> tuple[str, int | None] | None:
-    """Where a manifest is, and its recorded size; None where it was read."""
+    """Place where a manifest is, and its recorded size; None where it was read."""
     return None if manifest.is_read else (manifest.path, manifest.file_size)
 
 
@@ -254,7 +254,7 @@ class MergedEntries:
 
 
 def merge_entries(entries: Iterable[Entry]) -> MergedEntries:
-    """The live set of a snapshot, folded exactly as the engine does.
+    """Merge the live set of a snapshot, folded exactly as the engine does.
 
     The entries of the base list, then of the delta list, each manifest in list order, each entry in file order: ADD inserts,
     DELETE removes. Seven fields identify a file (partition, bucket, level, name, extra files, embedded index, external
@@ -274,7 +274,7 @@ def merge_entries(entries: Iterable[Entry]) -> MergedEntries:
 
 
 def read_metadata(context: TableContext, path: str, recorded_size: int | None, recorder: str) -> bytes:
-    """The bytes of a metadata file; a finding when it is not as long as recorded."""
+    """Read the bytes of a metadata file; a finding when it is not as long as recorded."""
     try:
         data = context.store.read(path)
     except Missing as error:

@@ -97,7 +97,7 @@ EMPTY_STATS = SimpleStats((), BinaryRow((), ()), BinaryRow((), ()), ())
 def decode_row(
     data: bytes, columns: Sequence[PaimonField], path: str, label: str = "", source: Source | None = None
 ) -> StoredRow:
-    """One row of a manifest; an error names the manifest. `label` and `source` are for its `bytes_view`.
+    """Decode one row of a manifest; an error names the manifest. `label` and `source` are for its `bytes_view`.
 
     >>> from lakelens.codecs.paimon.types import PaimonType
     >>> columns = [PaimonField(0, "id", PaimonType("INT"))]
@@ -154,7 +154,7 @@ def decode_stats(
 
 
 def check_row(data: object, label: str, path: str) -> bytes | None:
-    """The bytes of a row, None where there are none; the schema of a manifest may give its field another type.
+    """Check the bytes of a row, None where there are none; the schema of a manifest may give its field another type.
 
     >>> check_row("text", "_FILE._MIN_KEY", "manifest-1")
     Traceback (most recent call last):

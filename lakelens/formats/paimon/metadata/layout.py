@@ -50,7 +50,7 @@ class TableLayout:
 
 
 def parse_numbered(name: str, kind: str) -> int | None:
-    """The number in `snapshot-3`, `schema-0` or `changelog-7`; None for any other name.
+    """Parse the number in `snapshot-3`, `schema-0` or `changelog-7`; None for any other name.
 
     >>> parse_numbered("snapshot-3", "snapshot"), parse_numbered("snapshot-3.crc", "snapshot")
     (3, None)
@@ -60,7 +60,7 @@ def parse_numbered(name: str, kind: str) -> int | None:
 
 
 def list_numbers(names: Iterable[str], kind: str) -> list[int]:
-    """The numbers of the names of one kind, ascending.
+    """List the numbers of the names of one kind, ascending.
 
     >>> list_numbers(["snapshot-10", "snapshot-9", "LATEST"], "snapshot")
     [9, 10]
@@ -69,7 +69,7 @@ def list_numbers(names: Iterable[str], kind: str) -> list[int]:
 
 
 def list_keys(names: Iterable[str], kind: str) -> list[str]:
-    """What follows `KIND-` in those names that have it, in order.
+    """List what follows `KIND-` in those names that have it, in order.
 
     >>> list_keys(["tag-v2", "tag-v1", ".tag-v3.crc"], "tag")
     ['v1', 'v2']
@@ -78,7 +78,7 @@ def list_keys(names: Iterable[str], kind: str) -> list[str]:
 
 
 def escape_path(text: str) -> str:
-    """A partition key or value as part of a directory's name: characters that file systems refuse become `%XX`.
+    """Escape a partition key or value as part of a directory's name: characters that file systems refuse become `%XX`.
 
     >>> escape_path("a b/c:é")
     'a b%2Fc%3Aé'
@@ -87,7 +87,7 @@ def escape_path(text: str) -> str:
 
 
 def join_partition(pairs: Iterable[tuple[str, str]]) -> str:
-    """The directory of a partition, from keys and already escaped values; empty when unpartitioned.
+    """Join the directory of a partition, from keys and already escaped values; empty when unpartitioned.
 
     >>> join_partition([("d=t", "2024-01-01"), ("b", "3")])
     'd%3Dt=2024-01-01/b=3'
@@ -96,7 +96,7 @@ def join_partition(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def name_bucket(bucket: int) -> str:
-    """The directory of a bucket.
+    """Name the directory of a bucket.
 
     >>> name_bucket(0), name_bucket(-2)
     ('bucket-0', 'bucket-postpone')
@@ -105,7 +105,7 @@ def name_bucket(bucket: int) -> str:
 
 
 def describe_buckets(number: int, is_partitioned: bool, has_key: bool) -> str:
-    """What the option `bucket` says of how rows are divided.
+    """Describe what the option `bucket` says of how rows are divided.
 
     >>> describe_buckets(4, True, True), describe_buckets(-1, False, True), describe_buckets(-1, False, False)
     ('4 buckets each', 'buckets as needed (dynamic)', '')

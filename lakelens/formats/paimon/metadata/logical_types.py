@@ -45,7 +45,7 @@ _LOGICAL = {
 
 
 def describe_type(kind: PaimonType, field_id: int = 0, depth: int = 0) -> DataType:
-    """A Paimon type as a `DataType`; whether it is nullable is the field's business.
+    """Describe a Paimon type as a `DataType`; whether it is nullable is the field's business.
 
     >>> from lakelens.codecs.paimon.types import parse_type
     >>> found = describe_type(parse_type("DECIMAL(10, 2) NOT NULL"))
@@ -80,7 +80,7 @@ def _describe_children(kind: PaimonType, field_id: int, depth: int) -> tuple[Fie
 
 
 def describe_field(column: PaimonField) -> Field:
-    """A column or nested field as a `Field`."""
+    """Describe a column or nested field as a `Field`."""
     kind = describe_type(column.type, column.id)
     return Field(
         column.id, column.name, kind, column.type.nullable, column.description, write_default=column.default
@@ -88,7 +88,7 @@ def describe_field(column: PaimonField) -> Field:
 
 
 def describe_row(columns: Sequence[PaimonField]) -> DataType:
-    """The struct type of some columns, for keys that are shown as one value."""
+    """Describe the struct type of some columns, for keys that are shown as one value."""
     fields = tuple(describe_field(column) for column in columns)
     text = f"ROW<{', '.join(f'{field.name} {field.type}' for field in fields)}>"
     return DataType(text, "struct", children=fields)
@@ -112,7 +112,7 @@ Promotion = Callable[[Any], Any]
 
 
 def find_promotion(old: PaimonType, new: PaimonType) -> Promotion | None:
-    """A function that gives an old value as a value of the new type, None where that one does not fit.
+    """Find a function that gives an old value as a value of the new type, None where that one does not fit.
 
     None instead of a function when the types have no exact, order-keeping cast.
 
@@ -148,7 +148,7 @@ def find_promotion(old: PaimonType, new: PaimonType) -> Promotion | None:
 
 
 def keep(value: Any) -> Any:
-    """The value as it is."""
+    """Keep the value as it is."""
     return value
 
 

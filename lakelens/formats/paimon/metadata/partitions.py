@@ -33,7 +33,7 @@ _NO_BLANKS = "\u00a0\u2007\u202f"  # blank to Python, not to Java
 
 
 def format_value(value: Any, kind: PaimonType, *, legacy: bool) -> str | None:
-    """The text of a value, not yet escaped; None for null.
+    """Format the text of a value, not yet escaped; None for null.
 
     >>> day = date(2024, 1, 1)
     >>> format_value(day, PaimonType("DATE"), legacy=True), format_value(day, PaimonType("DATE"), legacy=False)
@@ -68,7 +68,7 @@ def format_value(value: Any, kind: PaimonType, *, legacy: bool) -> str | None:
 
 
 def is_blank(text: str | None) -> bool:
-    """Whether the text is null, empty or blank to Java.
+    """Check whether the text is null, empty or blank to Java.
 
     >>> is_blank(None), is_blank(" \\t"), is_blank("\\u00a0"), is_blank("a")
     (True, True, False, False)
@@ -77,7 +77,7 @@ def is_blank(text: str | None) -> bool:
 
 
 def format_float(value: float, *, single: bool) -> str:
-    """A floating-point number as Java prints it.
+    """Format a floating-point number as Java prints it.
 
     >>> format_float(1.5, single=False), format_float(1e10, single=False), format_float(float("nan"), single=False)
     ('1.5', '1.0E10', 'NaN')
@@ -134,7 +134,7 @@ def _format_timestamp(value: Any, precision: int, legacy: bool) -> str:
 
 
 def _format_fraction(figures: str, precision: int) -> str:
-    """The digits after the second: at least `precision` of them, more when they are not zero."""
+    """Format the digits after the second: at least `precision` of them, more when they are not zero."""
     while len(figures) > precision and figures.endswith("0"):
         figures = figures[:-1]
     return f".{figures}" if figures else ""
@@ -189,7 +189,7 @@ class Partitions:
         self._listings: dict[str, frozenset[str]] = {}
 
     def decode(self, data: bytes, path: str) -> Partition:
-        """The partition of a serialized row in the manifest at `path`; without values, and a finding, on damage."""
+        """Decode the partition of a serialized row in the manifest at `path`; without values, and a finding, on damage."""
         found = self._decoded.get(data)
         if found is None:
             found = self._decoded[data] = self._decode(data, path)
@@ -207,7 +207,7 @@ class Partitions:
         return found
 
     def write(self, value: Any, column: PaimonField) -> str:
-        """A value of a partition column as the options have it written in paths."""
+        """Write a value of a partition column as the options have it written in paths."""
         return self._format(value, column, self._legacy)
 
     def _decode(self, data: bytes, path: str) -> Partition:

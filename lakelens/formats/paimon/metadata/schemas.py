@@ -59,19 +59,19 @@ class PaimonSchema(Schema):
         return PartitionSpec(None, fields, list(self.partition_keys))
 
     def find_column(self, key: str | int) -> PaimonField | None:
-        """The top-level column of a name or an id, system columns included; None when there is none."""
+        """Find the top-level column of a name or an id, system columns included; None when there is none."""
         for column in (*self.columns, *SYSTEM_FIELDS):
             if key in (column.name, column.id):
                 return column
         return None
 
     def find_type(self, key: str | int) -> PaimonType | None:
-        """The type of a top-level column; see `find_column`."""
+        """Find the type of a top-level column; see `find_column`."""
         column = self.find_column(key)
         return None if column is None else column.type
 
     def find_stats_columns(self, file: Mapping[str, Any], path: str | None = None) -> tuple[PaimonField, ...]:
-        """The columns that the value statistics of a `_FILE` record cover, in their order.
+        """Find the columns that the value statistics of a `_FILE` record cover, in their order.
 
         Raises `LakeError`, naming the manifest at `path`, for a column that the schema does not have.
 
@@ -94,7 +94,7 @@ class PaimonSchema(Schema):
 
 
 def parse_schema(raw: Mapping[str, Any], path: str) -> tuple[PaimonSchema, list[str]]:
-    """A schema from its document, with notes on oddities. Raises `Corrupt` with the JSON path.
+    """Parse a schema from its document, with notes on oddities. Raises `Corrupt` with the JSON path.
 
     Documents of version 1 and 2 get the defaults that held then (see "Schema" of the Paimon specification).
 
@@ -199,7 +199,7 @@ class Schemas:
         return tuple(schema for number in self.ids if (schema := self.find(number)) is not None)
 
     def list_documents(self) -> list[tuple[str, Any]]:
-        """The path and the document of every schema that was read so far, and of every one that is listed."""
+        """List the path and the document of every schema that was read so far, and of every one that is listed."""
         found = {schema.path: schema for schema in (*self.all(), *self._read.values()) if schema is not None}
         return [(path, schema.raw) for path, schema in found.items() if path is not None]
 
@@ -211,7 +211,7 @@ class Schemas:
         self.ids = tuple(sorted(self._read))
 
     def find(self, number: int) -> PaimonSchema | None:
-        """The schema of an id; None, with a finding, when it is missing or unreadable."""
+        """Find the schema of an id; None, with a finding, when it is missing or unreadable."""
         if number not in self._read:
             self._read[number] = self._try_read(number)
         return self._read[number]

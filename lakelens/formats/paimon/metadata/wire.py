@@ -95,7 +95,7 @@ Document = TypeVar("Document", SnapshotDocument, SchemaDocument, StatisticsDocum
 
 
 def parse_json(data: bytes, path: str) -> dict[str, Any]:
-    """The JSON object that a file holds, integers exact. Raises `Corrupt` with the byte.
+    """Parse the JSON object that a file holds, integers exact. Raises `Corrupt` with the byte.
 
     >>> parse_json(b'{"id" : 9223372036854775807}', "snapshot-1")
     {'id': 9223372036854775807}
@@ -124,7 +124,7 @@ def parse_json(data: bytes, path: str) -> dict[str, Any]:
 
 
 def parse_millis(millis: int) -> datetime | None:
-    """A time in milliseconds since 1970; None outside of the years 1 to 9999.
+    """Parse a time in milliseconds since 1970; None outside of the years 1 to 9999.
 
     >>> parse_millis(1704067200123).isoformat(), parse_millis(2**62)
     ('2024-01-01T00:00:00.123000+00:00', None)
@@ -136,7 +136,7 @@ def parse_millis(millis: int) -> datetime | None:
 
 
 def parse_document(kind: type[Document], raw: Mapping[str, Any], path: str) -> tuple[Document, list[str]]:
-    """The typed reading of a document, and notes on integers that were not written as such.
+    """Parse the typed reading of a document, and notes on integers that were not written as such.
 
     Raises `Corrupt` with the JSON path.
 
@@ -168,7 +168,7 @@ def parse_document(kind: type[Document], raw: Mapping[str, Any], path: str) -> t
 def parse_snapshot(
     raw: Mapping[str, Any], path: str, number: int | None
 ) -> tuple[SnapshotDocument, list[str]]:
-    """The document of `snapshot-NUMBER` or `changelog-NUMBER`, or of a tag, with notes as `parse_document`.
+    """Parse the document of `snapshot-NUMBER` or `changelog-NUMBER`, or of a tag, with notes as `parse_document`.
 
     The number in the file's name takes precedence over the id inside, which a JSON tool may have rounded. Raises
     `LakeError` where there is neither.
@@ -214,7 +214,7 @@ def _tidy_integer(key: str, value: Any, notes: list[str]) -> Any:
 
 
 def read_statistics(context: TableContext, path: str, name: str) -> StatisticsFile:
-    """The statistics of a snapshot. Raises `LakeError` when they cannot be read."""
+    """Read the statistics of a snapshot. Raises `LakeError` when they cannot be read."""
     data = context.store.read(path)
     raw = parse_json(data, path)
     document, _ = parse_document(StatisticsDocument, raw, path)

@@ -65,7 +65,7 @@ class PlainColumns:
         self._rows = rows
 
     def build(self, names: Sequence[str]) -> dict[str, pa.Array]:
-        """The columns of these names but those that are built elsewhere."""
+        """Build the columns of these names but those that are built elsewhere."""
         makers: dict[str, Callable[[], pa.Array]] = {
             "content": lambda: self._repeat([part.task.line[0] for part in self._rows.parts]),
             "manifest": lambda: self._manifests,
@@ -88,7 +88,7 @@ class PlainColumns:
         return built
 
     def list_partitions(self) -> tuple[list[Partition], pa.Array]:
-        """The different partitions, and which of them each row has."""
+        """List the different partitions, and which of them each row has."""
         import pyarrow as pa
 
         return self._partitions.list_distinct(), self._partitions.codes.cast(pa.int64())
@@ -99,7 +99,7 @@ class PlainColumns:
         return text_array(texts).take(numbers)
 
     def _repeat(self, texts: Sequence[str]) -> pa.Array:
-        """One text for each part, for each row."""
+        """Repeat one text for each part, for each row."""
         import pyarrow as pa
 
         return self._take(texts, pa.array(self._rows.find_parts()))
@@ -117,7 +117,7 @@ class PlainColumns:
         return pc.if_else(pc.fill_null(pc.not_equal(external, ""), False), external, names)
 
     def _find_formats(self) -> pa.Array:
-        """The formats by the ends of names, from the first dot on: there are few different ones, often one alone."""
+        """Find the formats by the ends of names, from the first dot on: there are few different ones, often one alone."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -212,7 +212,7 @@ class PlainColumns:
 
 
 def fit(column: pa.Array, kind: pa.DataType) -> pa.Array:
-    """A column as the type of the contract; an integer that it cannot hold is null."""
+    """Fit a column as the type of the contract; an integer that it cannot hold is null."""
     import pyarrow as pa
 
     if pa.types.is_null(column.type):
@@ -277,11 +277,11 @@ class PartitionColumns:
         return _join("", [f"{name}=" for name in self._by_column], [t for _, t in self._by_column.values()])
 
     def list_distinct(self) -> list[Partition]:
-        """Each partition, as the record path decodes it."""
+        """List each partition, as the record path decodes it."""
         return [partition for partition, _ in self._singly]
 
     def find_folders(self, outside: pa.Array | None) -> pa.Array:
-        """The directory of each partition, of those alone that have a row that is not `outside`."""
+        """Find the directory of each partition, of those alone that have a row that is not `outside`."""
         import pyarrow.compute as pc
 
         if self._by_column is not None:
@@ -299,7 +299,7 @@ class PartitionColumns:
         return to_array(found, _string())
 
     def find_values(self, name: str, kind: pa.DataType) -> pa.Array:
-        """A partition field of each partition."""
+        """Find a partition field of each partition."""
         import pyarrow as pa
 
         if self._by_column is None:
@@ -334,7 +334,7 @@ class PartitionColumns:
         return [(self._partitions.decode(stored, manifest), manifest) for stored, manifest in pairs]
 
     def _write(self, values: pa.Array, column: PaimonField) -> pa.Array:
-        """The text of each value."""
+        """Write the text of each value."""
         import pyarrow.compute as pc
 
         texts = values.cast(_string())

@@ -37,7 +37,7 @@ class EntryRows:
         return int(self.table.num_rows) if self.choice is None else len(self.choice)
 
     def choose(self, numbers: Any) -> EntryRows:
-        """The rows of these numbers."""
+        """Choose the rows of these numbers."""
         import numpy as np
         import pyarrow as pa
 
@@ -48,7 +48,7 @@ class EntryRows:
         return EntryRows(self.parts, self.table, choice, chosen)
 
     def choose_kind(self, *, is_delete: bool) -> EntryRows:
-        """The DELETE entries, or those that are not."""
+        """Choose the DELETE entries, or those that are not."""
         import numpy as np
 
         kinds = self.find("_KIND", "integer").to_numpy(zero_copy_only=False)
@@ -56,7 +56,7 @@ class EntryRows:
         return self if len(chosen) == len(self) else self.choose(chosen)
 
     def find(self, name: str, family: str) -> pa.Array:
-        """A column, of nulls where no manifest has it. Raises `NotColumnar` when its type is of another family."""
+        """Find a column, of nulls where no manifest has it. Raises `NotColumnar` when its type is of another family."""
         import pyarrow as pa
 
         if name not in self._columns:
@@ -75,7 +75,7 @@ class EntryRows:
         return every if self.choice is None else every[self.choice]
 
     def find_order(self) -> pa.Array:
-        """The place of each entry among all."""
+        """Find the place of each entry among all."""
         import pyarrow as pa
 
         every = number_entries(self.parts)
@@ -99,7 +99,7 @@ class EntryRows:
 
 
 def _holds(fields: pa.Schema | pa.StructType, name: str) -> bool:
-    """Whether there is such a field. Raises `NotColumnar` where there are two: which one is meant the records say."""
+    """Check whether there is such a field. Raises `NotColumnar` where there are two: which one is meant the records say."""
     count = len(fields.get_all_field_indices(name))
     if count > 1:
         raise NotColumnar(f"{name} is there {count} times")
@@ -107,7 +107,7 @@ def _holds(fields: pa.Schema | pa.StructType, name: str) -> bool:
 
 
 def list_unused(wanted: Collection[str]) -> tuple[str, ...]:
-    """The large fields of a file that no wanted column is made of; none where statistics are wanted.
+    """List the large fields of a file that no wanted column is made of; none where statistics are wanted.
 
     >>> list_unused(["path", "min_key"]), list_unused(["path", "null_counts"])
     (('_VALUE_STATS', '_KEY_STATS', '_MAX_KEY'), ())
@@ -158,7 +158,7 @@ def cut_parts(parts: Sequence[Part], most: int) -> Iterator[list[Part]]:
 
 
 def count_kinds(rows: EntryRows) -> tuple[int, int]:
-    """How many ADD and DELETE entries there are. Raises `NotColumnar` for what is no entry of these two kinds."""
+    """Count how many ADD and DELETE entries there are. Raises `NotColumnar` for what is no entry of these two kinds."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -175,14 +175,14 @@ def count_kinds(rows: EntryRows) -> tuple[int, int]:
 
 
 def sum_records(rows: EntryRows) -> int:
-    """The rows of all files together, unknown ones left out."""
+    """Give the rows of all files together, unknown ones left out."""
     import pyarrow.compute as pc
 
     return int(pc.sum(rows.find("_ROW_COUNT", "integer")).as_py() or 0)
 
 
 def join_chunks(column: Any) -> pa.Array:
-    """A column of a table as one array."""
+    """Join a column of a table as one array."""
     import pyarrow as pa
 
     if not isinstance(column, pa.ChunkedArray):

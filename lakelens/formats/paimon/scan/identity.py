@@ -32,7 +32,7 @@ _NAMES = (
 
 
 def encode_identities(columns: pa.Table) -> pa.Array:
-    """One binary value for each row of `partition`, `bucket`, `level`, `name`, `extra`, `index`, `external`.
+    """Encode one binary value for each row of `partition`, `bucket`, `level`, `name`, `extra`, `index`, `external`.
 
     >>> import pyarrow as pa
     >>> nulls = pa.nulls(2)
@@ -63,7 +63,7 @@ def encode_identities(columns: pa.Table) -> pa.Array:
 
 
 def encode_rows(rows: EntryRows) -> pa.Array:
-    """The identity of each file of manifest entries."""
+    """Encode the identity of each file of manifest entries."""
     import pyarrow as pa
 
     fields = (
@@ -75,7 +75,7 @@ def encode_rows(rows: EntryRows) -> pa.Array:
 
 
 def encode_files(files: Sequence[Any]) -> pa.Array:
-    """The identities of files that were decoded one by one."""
+    """Encode the identities of files that were decoded one by one."""
     import pyarrow as pa
 
     kinds = (
@@ -95,7 +95,7 @@ def encode_files(files: Sequence[Any]) -> pa.Array:
 
 
 def encode_lists(lists: pa.Array) -> pa.Array:
-    """The texts of each list behind their lengths, end to end; null for a null list."""
+    """Encode the texts of each list behind their lengths, end to end; null for a null list."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc

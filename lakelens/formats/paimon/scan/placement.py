@@ -48,7 +48,7 @@ class PaimonPlacement(Placement):
             return None
 
     def explain_absence(self, term: Term, file_format: str | None) -> str | None:
-        """The option by which a column's statistics are left out; see `SimpleColStatsCollector`."""
+        """Explain the option by which a column's statistics are left out; see `SimpleColStatsCollector`."""
         for name in (f"fields.{term.column}.stats-mode", "metadata.stats-mode"):
             mode = self._options.get(name)
             if mode is not None:

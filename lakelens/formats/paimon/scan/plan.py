@@ -78,12 +78,12 @@ class FoldTally:
         self._deletes: tuple[Any, Any] | None = None
 
     def note_manifest(self, task: ScanTask, entries: int, deleted: int) -> None:
-        """A manifest that could be read, and what it holds."""
+        """Note a manifest that could be read, and what it holds."""
         self._sizes[task.position] = entries
         self.is_misled = self.is_misled or bool(deleted and not task.removes)
 
     def note_removals(self, removals: pa.Table, deletes: pa.Table) -> None:
-        """What DELETE entries take away, and every such entry: `identity`, `order`."""
+        """Note what DELETE entries take away, and every such entry: `identity`, `order`."""
         import pyarrow.compute as pc
 
         places = pc.index_in(join_chunks(deletes["identity"]), value_set=join_chunks(removals["identity"]))
@@ -99,7 +99,7 @@ class FoldTally:
     def note_taken(
         self, part: Part, removals: pa.Table, identity: pa.Array, order: pa.Array, live: pa.Array
     ) -> None:
-        """Which files from this part on were taken away: all that are not `live`."""
+        """Note which files from this part on were taken away: all that are not `live`."""
         import pyarrow.compute as pc
 
         if self._removals is None or self._removals is not removals:
@@ -121,7 +121,7 @@ class FoldTally:
                     del notes[key]
 
     def is_complete(self, tasks: Sequence[ScanTask]) -> bool:
-        """Whether every entry of every manifest was seen."""
+        """Check whether every entry of every manifest was seen."""
         seen: dict[int, int] = defaultdict(int)
         for (position, _), (rows, _) in self._parts.items():
             seen[position] += rows
@@ -130,11 +130,11 @@ class FoldTally:
         )
 
     def count_records(self) -> int:
-        """The rows of the live files."""
+        """Count the rows of the live files."""
         return sum(records for _, records in self._parts.values())
 
     def is_clean(self) -> bool:
-        """Whether ADD and DELETE entries of each file that was taken away take turns, ADD first.
+        """Check whether ADD and DELETE entries of each file that was taken away take turns, ADD first.
 
         Where a manifest could not be read only ADDs after ADDs count: it may have held the others.
         """
@@ -352,7 +352,7 @@ class PaimonScan(ColumnarScan):
     def _load_parts(
         self, tasks: Sequence[ScanTask], unused: Collection[str], shared: bool = False
     ) -> Iterator[Part]:
-        """The entries of each manifest as one part, without a table where only the record path can read them."""
+        """Load the entries of each manifest as one part, without a table where only the record path can read them."""
         opened: list[ScanTask] = []
         files = self._read_all(tasks, opened)
         drop = partial(drop_fields, names=unused)
@@ -375,7 +375,7 @@ class PaimonScan(ColumnarScan):
             yield data, task.path
 
     def _check(self, part: Part) -> Part:
-        """The part where it holds entries, as many as its list counts or with a finding; else one without a table."""
+        """Check the part where it holds entries, as many as its list counts or with a finding; else one without a table."""
         if part.table is not None:
             try:
                 added, deleted = count_kinds(EntryRows([part], part.table))

@@ -78,7 +78,7 @@ class RowGroups:
 
 
 def group_rows(context: TableContext, rows: EntryRows) -> RowGroups:
-    """The rows by the id of their schema, `_VALUE_STATS_COLS` and `_WRITE_COLS`.
+    """Group the rows by the id of their schema, `_VALUE_STATS_COLS` and `_WRITE_COLS`.
 
     Raises `NotColumnar` where statistics name a column that the schema does not have.
     """
@@ -151,7 +151,7 @@ class StatsColumns:
         self._nulls: dict[tuple[pa.DataType, int], pa.Array] = {}
 
     def build(self, names: Sequence[str]) -> Leaves:
-        """The wanted statistics, by leaf column; a leaf that no file has anything for is left out."""
+        """Build the wanted statistics, by leaf column; a leaf that no file has anything for is left out."""
         groups = self._groups.groups
         built = [self._build_group(group, names) for group in groups]
         leaves = list(dict.fromkeys(leaf for one in built for leaf in one["value_counts"]))
@@ -163,7 +163,7 @@ class StatsColumns:
         return self._groups.merge([self._build_key(group, name, kind) for group in self._groups.groups])
 
     def _merge(self, built: Sequence[Leaves], name: str, leaf: str) -> pa.Array:
-        """One leaf of all groups; null where a group does not have it."""
+        """Merge one leaf of all groups; null where a group does not have it."""
         kind = self._kinds[leaf] if name in BOUNDS else self._count
         pieces = [one.get(name, {}).get(leaf) for one in built]
         if all(piece is None for piece in pieces):
@@ -174,7 +174,7 @@ class StatsColumns:
         )
 
     def _make_nulls(self, kind: pa.DataType, rows: int) -> pa.Array:
-        """One array for all leaves that have nothing: the structs share its buffers."""
+        """Make one array for all leaves that have nothing: the structs share its buffers."""
         import pyarrow as pa
 
         if (kind, rows) not in self._nulls:
@@ -218,7 +218,7 @@ class StatsColumns:
         return built
 
     def _list_leaves(self, group: RowGroup) -> Iterator[_Leaf]:
-        """The leaf columns that the statistics of a group are over."""
+        """List the leaf columns that the statistics of a group are over."""
         assert group.schema is not None
         positions = {column.id: position for position, column in enumerate(group.stats_columns)}
         today, promotions = self._context.schema, self._context.promotions(group.schema)
@@ -280,7 +280,7 @@ class Presence:
         self._places = None if self.all else pa.array(np.cumsum(~absent) - 1, mask=absent)
 
     def choose(self, column: pa.Array) -> pa.Array:
-        """The rows that have something."""
+        """Choose the rows that have something."""
         return column if self._numbers is None else column.take(self._numbers)
 
     def spread(self, column: pa.Array) -> pa.Array:
@@ -289,7 +289,7 @@ class Presence:
 
 
 def is_absent(stored: pa.Array, most: int | None = None) -> Any:
-    """Whether a serialized row is null, empty or of no fields; longer than `most` bytes it never is. A numpy array.
+    """Check whether a serialized row is null, empty or of no fields; longer than `most` bytes it never is. A numpy array.
 
     >>> import pyarrow as pa
     >>> is_absent(pa.array([None, b"", bytes(4), bytes(20), b"0000"]), 12).tolist()
@@ -330,7 +330,7 @@ class _NullCounts:
             self._matrix = self._values.to_numpy().reshape(self._rows, self._shortest)
 
     def find(self, position: int) -> pa.Array:
-        """The counts of the column at a place: int64, null where none is known."""
+        """Find the counts of the column at a place: int64, null where none is known."""
         import pyarrow as pa
 
         if self._values is None:
@@ -344,7 +344,7 @@ class _NullCounts:
 def _find_known(
     counts: _NullCounts, present: Presence, bounds: Sequence[ValueColumns], position: int
 ) -> tuple[pa.Array, pa.Array | None] | None:
-    """The null counts of a column, and which files have anything for it (None: all); None where no file has."""
+    """Find the null counts of a column, and which files have anything for it (None: all); None where no file has."""
     import pyarrow.compute as pc
 
     nulls = counts.find(position)
@@ -406,7 +406,7 @@ class ValueColumns:
         self._records: list[Any] | None = None
 
     def find(self, position: int) -> pa.Array:
-        """A field as it is stored."""
+        """Find a field as it is stored."""
         return self.decoded.field(position)
 
     def convert(
@@ -430,7 +430,7 @@ class ValueColumns:
         return to_array([None if value is None else promote(value) for value in values], kind)
 
     def is_plain(self, position: int, kind: pa.DataType) -> bool:
-        """Whether a struct of Python values would hold a field just as its column does."""
+        """Check whether a struct of Python values would hold a field just as its column does."""
         import pyarrow as pa
 
         column = self.find(position)
@@ -439,7 +439,7 @@ class ValueColumns:
         return column.type == kind and (pa.types.is_time(kind) or _is_in_years(column))
 
     def list_records(self) -> list[Any]:
-        """The rows one by one, as the record path decodes them."""
+        """List the rows one by one, as the record path decodes them."""
         if self._records is None:
             decode: Callable[[bytes], Any] = lambda data: decode_binary_row(data, self._columns)  # noqa: E731
             self._records = [None if data is None else decode(data) for data in self._stored.to_pylist()]
@@ -468,7 +468,7 @@ def _convert(column: pa.Array, old: PaimonType, new: PaimonType, kind: pa.DataTy
 
 
 def _keep(column: pa.Array, kind: pa.DataType) -> pa.Array | None:
-    """The same values in the type of the contract."""
+    """Keep the same values in the type of the contract."""
     import pyarrow as pa
 
     if column.type == kind:
@@ -485,7 +485,7 @@ def _keep(column: pa.Array, kind: pa.DataType) -> pa.Array | None:
 
 
 def _is_in_years(column: pa.Array) -> bool:
-    """Whether all dates or timestamps are in the years 1 to 9999."""
+    """Check whether all dates or timestamps are in the years 1 to 9999."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

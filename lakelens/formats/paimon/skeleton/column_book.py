@@ -70,7 +70,7 @@ def rewrite_row(data: bytes, columns: Sequence[PaimonField], give: Give) -> byte
 
 
 def encode_key(columns: Sequence[PaimonField], ordinals: Sequence[Ordinal]) -> bytes:
-    """The row of a key, without the arity in front: what its bucket is a hash of."""
+    """Encode the row of a key, without the arity in front: what its bucket is a hash of."""
     fixed = (len(columns) + 71) // 64 * 8 + 8 * len(columns)
     slots, variable = bytearray(fixed - 8 * len(columns)), bytearray()
     for column, ordinal in zip(columns, ordinals, strict=True):
@@ -117,7 +117,7 @@ def _precision(kind: PaimonType) -> int:
 
 
 def _write(kind: PaimonType, ordinal: Ordinal | None, begin: int) -> tuple[bytes, bytes]:
-    """The slot of a value, and what goes to the variable part, which begins at a byte."""
+    """Write the slot of a value, and what goes to the variable part, which begins at a byte."""
     name = kind.name
     if name == "DECIMAL" and (kind.precision or 10) > 18:
         number = 0 if ordinal is None else int(ordinal)
@@ -185,7 +185,7 @@ class ColumnBook:
             )
 
     def learn_buckets(self, count: object) -> None:
-        """A number of buckets that files were divided into."""
+        """Learn a number of buckets that files were divided into."""
         if isinstance(count, int) and count > 1:
             self._buckets.add(count)
 
@@ -229,11 +229,11 @@ class ColumnBook:
                     )
 
     def keeps(self, column: PaimonField) -> bool:
-        """Whether the values of a column stay by choice, or are the engine's own."""
+        """Check whether the values of a column stay by choice, or are the engine's own."""
         return column.id >= RESERVED or self.redaction.keeps_values(self._names.get(column.id, {column.name}))
 
     def scale(self, column: PaimonField) -> NumberScale | TextScale | None:
-        """What replaces the values of a column of this type; None when they stay or have no order."""
+        """Say what replaces the values of a column of this type; None when they stay or have no order."""
         key = (column.id, self._find_kind(column))
         if key not in self._scales:
             self._scales[key] = None if self.keeps(column) else self._make_scale(column, key[1])
@@ -267,12 +267,12 @@ class ColumnBook:
         return max(one.scale or 0 for one in self._types.get(number, ()) if _is_number(one))
 
     def _find_kind(self, column: PaimonField) -> str:
-        """The kind of values: `number` where whole numbers became decimals, or decimals others."""
+        """Find the kind of values: `number` where whole numbers became decimals, or decimals others."""
         numbers = {_find_kind(one) for one in self._types.get(column.id, ()) if _is_number(one)}
         return "number" if len(numbers) > 1 and _is_number(column.type) else _find_kind(column.type)
 
     def _factor(self, column: PaimonField) -> int:
-        """What a value of this type is multiplied by among those of all types of the column."""
+        """Say what a value of this type is multiplied by among those of all types of the column."""
         if self._find_kind(column) != "number":
             return 1
         return int(10 ** (self._digits(column.id) - (column.type.scale or 0)))
@@ -280,11 +280,11 @@ class ColumnBook:
     # --- rows ----------------------------------------------------------------------------------------------------------
 
     def note_row(self, data: bytes, columns: Sequence[PaimonField]) -> None:
-        """Every value of a row."""
+        """Note every value of a row."""
         rewrite_row(data, columns, self._note)
 
     def write_row(self, data: bytes, columns: Sequence[PaimonField]) -> bytes:
-        """The row in place of one; zeros for what is no row of these columns."""
+        """Write the row in place of one; zeros for what is no row of these columns."""
         made = rewrite_row(data, columns, self._give)
         if made is None:
             self.redaction.note("rows that do not decode are zeros of the same length")
@@ -347,7 +347,7 @@ def _find_kind(kind: PaimonType) -> str:
 
 
 def _find_limits(kind: str, types: Sequence[PaimonType]) -> tuple[int, int] | None:
-    """What new numbers may be."""
+    """Find what new numbers may be."""
     if kind == "int":
         bits = min(WIDTHS[one.name] for one in types) * 8 - 1
         return -(2**bits), 2**bits - 1
@@ -369,7 +369,7 @@ def _find_limits(kind: str, types: Sequence[PaimonType]) -> tuple[int, int] | No
 
 
 def _walk_fields(kind: PaimonType) -> Iterable[PaimonField]:
-    """Every named field below a type."""
+    """Walk every named field below a type."""
     for part in (kind.element, kind.key, kind.value):
         if part is not None:
             yield from _walk_fields(part)
@@ -379,7 +379,7 @@ def _walk_fields(kind: PaimonType) -> Iterable[PaimonField]:
 
 
 def _walk_paths(column: PaimonField) -> Iterable[tuple[tuple[str, ...], PaimonField]]:
-    """The fields of a row by their paths: those that a predicate can name."""
+    """Walk the fields of a row by their paths: those that a predicate can name."""
     for field in column.type.fields:
         yield (column.name, field.name), field
         for path, inner in _walk_paths(field):

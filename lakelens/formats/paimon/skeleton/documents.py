@@ -82,7 +82,7 @@ _LEVEL = re.compile(r"\d{1,3}:(.+)")
 
 
 def is_plain(value: object) -> bool:
-    """Whether a value says nothing of the data.
+    """Check whether a value says nothing of the data.
 
     >>> is_plain("1 mb"), is_plain("partial-update"), is_plain("0:avro,5:orc"), is_plain("secret")
     (True, True, True, False)
@@ -95,7 +95,7 @@ def is_plain(value: object) -> bool:
 
 
 def redact_options(options: Mapping[str, Any], redaction: Redaction) -> dict[str, Any]:
-    """The options of a schema, in their order."""
+    """Redact the options of a schema, in their order."""
     made: dict[str, Any] = {}
     for key, value in options.items():
         field, index = _FIELD.fullmatch(key), _INDEX.fullmatch(key)
@@ -126,7 +126,7 @@ def _value(value: Any, redaction: Redaction) -> Any:
 
 
 def _rename(listed: str, redaction: Redaction) -> str:
-    """A list of columns, or parts of one."""
+    """Rename a list of columns, or parts of one."""
     names = redaction.names
 
     def rename(part: str) -> str:
@@ -164,7 +164,7 @@ _VERSION = re.compile(r"\d{1,3}(\.\d{1,3}){1,3}(-SNAPSHOT)?")
 
 
 def keep_number(value: Any) -> Any:
-    """A number as it is, also one that is text; anything else becomes null."""
+    """Keep a number as it is, also one that is text; anything else becomes null."""
     if value is None or isinstance(value, bool | int | float):
         return value
     return value if isinstance(value, str) and _NUMBER.fullmatch(value) else None
@@ -177,7 +177,7 @@ class DocumentWriter:
         self._redaction, self._places = redaction, places
 
     def write_snapshot(self, raw: Mapping[str, Any]) -> dict[str, Any]:
-        """A snapshot, a tag or a changelog."""
+        """Write a snapshot, a tag or a changelog."""
         made: dict[str, Any] = {}
         for key, value in raw.items():
             if key in _NUMBERS:
@@ -218,7 +218,7 @@ class DocumentWriter:
         }
 
     def write_consumer(self, raw: Mapping[str, Any]) -> dict[str, Any]:
-        """Where a consumer goes on reading."""
+        """Write where a consumer goes on reading."""
         return {key: keep_number(value) for key, value in raw.items() if key in _NUMBERS}
 
     def write_schema(self, raw: Mapping[str, Any]) -> dict[str, Any]:
@@ -380,7 +380,7 @@ def drop_unused(bones: PaimonBones) -> PaimonBones:
 
 
 def _has_target(path: str, text: bytes, documents: Mapping[str, Any]) -> bool:
-    """Whether what a hint leads to is there, or never was."""
+    """Check whether what a hint leads to is there, or never was."""
     folder, _, name = path.rpartition("/")
     if name not in _HINTS:
         return True

@@ -56,7 +56,7 @@ class PlaceBook:
         self._names = names
 
     def list(self, name: str) -> str:
-        """A manifest list."""
+        """Give a manifest list."""
         return f"manifest-list-{self._names.file(name)}-0"
 
     def manifest(self, name: str) -> str:
@@ -131,7 +131,7 @@ class RecordWalk:
         return name if self.is_noting else place(name)
 
     def write_line(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """A line of a manifest list."""
+        """Write a line of a manifest list."""
         made = dict(record)
         if isinstance(made.get("_FILE_NAME"), str) and not self.is_noting:
             made["_FILE_NAME"] = self._places.manifest(made["_FILE_NAME"])
@@ -139,7 +139,7 @@ class RecordWalk:
         return made
 
     def write_entry(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """An entry of a manifest."""
+        """Write an entry of a manifest."""
         made = dict(record)
         self._book.learn_buckets(record.get("_TOTAL_BUCKETS"))
         made["_PARTITION"] = self._row(record.get("_PARTITION"), self._partition)
@@ -183,7 +183,7 @@ class RecordWalk:
         return made
 
     def write_index(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """An entry of an index manifest."""
+        """Write an entry of an index manifest."""
         made = dict(record)
         made["_PARTITION"] = self._row(record.get("_PARTITION"), self._partition)
         made["_FILE_NAME"] = self._name(record.get("_FILE_NAME"), self._places.index)
@@ -231,11 +231,11 @@ class Container:
     records: list[dict[str, Any]] = field(repr=False)
 
     def keep(self, records: list[dict[str, Any]]) -> Container:
-        """The same file with other records."""
+        """Keep the same file with other records."""
         return replace(self, records=records)
 
     def encode(self, records: list[dict[str, Any]]) -> bytes:
-        """The bytes of the file with these records."""
+        """Encode the bytes of the file with these records."""
         if self.kind == "avro":
             return encode_records(self.schema, records, {}, self.codec)
         import pyarrow as pa
@@ -254,7 +254,7 @@ class Container:
 
 
 def read_container(data: bytes, path: str) -> Container:
-    """A file of records; fields that Paimon does not have are left out. Raises `LakeError`."""
+    """Read a file of records; fields that Paimon does not have are left out. Raises `LakeError`."""
     kind, records = sniff_container(data, path), decode_container(data, path)
     if kind == "avro":
         header = decode_header(data, path)
@@ -284,7 +284,7 @@ def _filter(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _clean(schema: Any) -> Any:
-    """An Avro schema without comments, and without fields that Paimon does not have."""
+    """Clean an Avro schema without comments, and without fields that Paimon does not have."""
     if isinstance(schema, list):
         return [_clean(one) for one in schema]
     if not isinstance(schema, dict):

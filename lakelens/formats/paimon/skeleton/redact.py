@@ -123,7 +123,7 @@ class _Redactor:
                     self._sources.texts[f"{home}{kind}/{hint}"] = text
 
     def _read_hint(self, path: str) -> bytes:
-        """A hint; anything but a number becomes a question mark."""
+        """Read a hint; anything but a number becomes a question mark."""
         try:
             text = self._context.store.read(path)
         except LakeError:
@@ -199,7 +199,7 @@ class _Redactor:
         return made
 
     def _find_differences(self) -> dict[str, int]:
-        """What recorded sizes differ by from real ones."""
+        """Find what recorded sizes differ by from real ones."""
         made: dict[str, int] = {}
         sources, places = self._sources, self._places
         for _, container in _list_readable(sources.lists):

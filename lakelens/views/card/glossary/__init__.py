@@ -19,7 +19,7 @@ _ANYWHERE = "common.anywhere"
 
 
 def find_meaning(name: str, about: Sequence[str] = ()) -> str:
-    """What a name means, by the first of the sections that has it; empty when none has.
+    """Find what a name means, by the first of the sections that has it; empty when none has.
 
     >>> find_meaning("record_count", ("iceberg.data_file",))[:14]
     'Number of rows'
@@ -34,7 +34,7 @@ def find_meaning(name: str, about: Sequence[str] = ()) -> str:
 
 
 def load_section(section: str) -> Mapping[str, str]:
-    """The names of one section with their meanings; empty for a section that is not there."""
+    """Load the names of one section with their meanings; empty for a section that is not there."""
     file, _, name = section.partition(".")
     return _load_file(file).get(name, {})
 
