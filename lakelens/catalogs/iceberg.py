@@ -241,7 +241,7 @@ def connect_iceberg(name: str, properties: Mapping[str, Any]) -> IcebergCatalog:
 
 
 def _choose_name(catalog: Any, source: CatalogSource) -> str:
-    """Choose one database may keep several catalogs, each under its name: the only one, if no name was given."""
+    """One database may keep several catalogs, each under its name: the only one, if no name was given."""
     from sqlalchemy import text
 
     with catalog.engine.connect() as connection:

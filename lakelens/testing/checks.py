@@ -400,7 +400,7 @@ def check_columns_equal_records(subject: Subject) -> None:
 
 
 def check_pickles(subject: Subject) -> None:
-    """Check a plan that was sent to another process reads the same; so does a table, where it can be sent."""
+    """A plan that was sent to another process reads the same; so does a table, where it can be sent."""
     from lakelens.model.scan.scan_to_arrow import read_table
 
     for snapshot, scan in list_scans(subject):
@@ -445,7 +445,7 @@ def check_damage(subject: Subject) -> None:
 
 
 def check_cards(subject: Subject) -> None:
-    """Check every object has a line, a text and cards of four levels, within the limit, of markup that only shows."""
+    """Every object has a line, a text and cards of four levels, within the limit, of markup that only shows."""
     from lakelens.views.render.html import render_card
 
     with display.using(strict_views=True):

@@ -261,7 +261,7 @@ class TimelineWidget(StillWidget):
         return sorted(keys, key=lambda key: self._timeline.find(key) or 0)
 
     def _follow(self, change: Any) -> None:
-        """Follow one choice takes the other's place."""
+        """One choice takes the other's place."""
         if change["new"]:
             if change["name"] == "selected":
                 self.range = []

@@ -117,7 +117,7 @@ def _explain_groups(data: Octets, start: int, end: int, groups: list[_Group]) ->
 
 
 def _explain_members(data: Octets, group: _Group) -> Iterator[Span]:
-    """Explain those that have bytes; a null and an empty one have none."""
+    """Those that have bytes; a null and an empty one have none."""
     places, at = [group.start], group.start
     held = [(number, length) for number, length in enumerate(group.lengths) if length > 0]
     for _, length in held:

@@ -142,7 +142,7 @@ def _find_cycles(table: IcebergTable, line: LedgerLine, snapshots: Iterable[int]
 
 
 def _compare_logs(table: IcebergTable, context: TableContext, line: LedgerLine) -> None:
-    """Compare the snapshot log names known snapshots, ends with the current one, and both logs are in the order of time."""
+    """The snapshot log names known snapshots, ends with the current one, and both logs are in the order of time."""
     typed, path = context.typed, table.metadata_path
     log = [(one.snapshot_id, one.timestamp_ms) for one in typed.snapshot_log]
     for number, _ in log:

@@ -233,7 +233,7 @@ class IcebergManifest(TableObject, Manifest):
         )
 
     def _inherit(self, stored: int | None, status: int) -> int | None:
-        """Inherit a missing sequence number is the manifest's for an added file, and 0 in manifests of version 1."""
+        """A missing sequence number is the manifest's for an added file, and 0 in manifests of version 1."""
         if stored is not None or (status != 1 and self.sequence_number != 0):
             return stored
         return self.sequence_number
