@@ -450,7 +450,7 @@ class BytesWidget(StillWidget):
         return {"start": start, "end": end, "label": label, "code": code}
 
     def _answer(self, content: dict[str, Any]) -> None:
-        """Give a browser asks for the rows behind a fold, the next hit, an offset or a value."""
+        """A browser asks for the rows behind a fold, the next hit, an offset or a value."""
         acts = {"find": self._find_next, "go": self._go_to, "value": self._write_value}
         act = acts.get(str(content.get("type")))
         if act is None:

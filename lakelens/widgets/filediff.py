@@ -541,7 +541,7 @@ class FileDiffWidget(StillWidget):
             return choice | {"words": format_failure(found, error)}
 
     def _answer(self, content: dict[str, Any]) -> None:
-        """Give a browser asks for the rows behind a fold."""
+        """A browser asks for the rows behind a fold."""
         version = content.get("version")
         is_current = version == self._query
         answer = answer_open(self._rows, content, "this fold is no longer shown", is_current=is_current)

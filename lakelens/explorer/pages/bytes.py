@@ -100,7 +100,7 @@ class ObjectSource(Source):
         return [self._found[position] for position in positions]
 
     def render(self, position: int) -> str:
-        """Render an object is a page of its own."""
+        """An object is a page of its own."""
         return ""
 
     def write_code(self, position: int) -> str:

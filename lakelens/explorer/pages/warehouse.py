@@ -127,7 +127,7 @@ class TableSource(Source):
         return [self._tables[position] for position in positions]
 
     def render(self, position: int) -> str:
-        """Render a table is a page of its own."""
+        """A table is a page of its own."""
         return ""
 
     def write_code(self, position: int) -> str:

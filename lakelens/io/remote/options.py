@@ -220,7 +220,7 @@ def _complete_s3(held: dict[str, Any], properties: Mapping[str, Any]) -> None:
 
 
 def _complete_abfs(held: dict[str, Any], properties: Mapping[str, Any], url: str) -> None:
-    """Complete the account is part of the address, or of the name under which a catalog gives the token for it."""
+    """The account is part of the address, or of the name under which a catalog gives the token for it."""
     for name, value in properties.items():
         if name.startswith("adls.sas-token."):
             held.setdefault("account_name", name.removeprefix("adls.sas-token.").split(".")[0])

@@ -290,7 +290,7 @@ def _count(state: State, roles: tuple[str, ...], tallies: Sequence[ManifestTally
 
 
 def _compare_consumers(table: PaimonTable, line: LedgerLine) -> None:
-    """Compare a consumer goes on with a snapshot that has not expired: expiry spares those that consumers need."""
+    """A consumer goes on with a snapshot that has not expired: expiry spares those that consumers need."""
     ids = table.context.pointer.ids
     for name, following in table.consumers.items():
         is_there = not ids or ids[0] <= following
