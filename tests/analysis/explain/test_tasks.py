@@ -108,6 +108,6 @@ def test_a_size_that_is_none() -> None:
 
 def test_a_format_without_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     table = ll.sample("hive")
-    monkeypatch.setattr(type(table), "driver", Parts())
+    monkeypatch.setattr(table, "driver", Parts())
     with pytest.raises(Unsupported):
         plan_tasks(table.current.files, table)

@@ -287,7 +287,7 @@ def to_millis(moment: datetime) -> int:
 
 def require_paimon(table: Any) -> PaimonTable:
     """The table as Paimon's. Raises `Unsupported` for another's."""
-    if getattr(table, "pointer", None) is None:
+    if table.format != "paimon":
         raise Unsupported(f"this is a procedure of Paimon, not of {table.format}")
     return cast("PaimonTable", table)
 
