@@ -172,7 +172,10 @@ def _list_values(kind: Any, value: Any, at: list[Any]) -> Iterator[tuple[list[An
 
 def list_column_edits(data: bytes) -> Iterator[dict[str, Any]]:
     """Every change of a file by structure, without those of values of the same column twice."""
-    columns = Columns(data)
+    try:
+        columns = Columns(data)
+    except pa.ArrowInvalid:
+        return  # a time that pyarrow cannot hold: it cannot write the file again either
     table, seen = columns.table, set()
     for key in columns.read_keys():
         for value in ("drop", *CONTENTS):

@@ -246,8 +246,14 @@ def _read_one(header: AvroHeader, stream: io.BytesIO, path: str | None, block: A
     try:
         return fastavro.schemaless_reader(stream, _parse_array(header, path)["items"], None)
     except Exception as error:  # as of a whole block, below
-        seen = f"{type(error).__name__}: {error}"
-        raise Corrupt("Avro records do not decode", path=path, offset=block.start, seen=seen) from error
+        raise Corrupt(
+            "Avro records do not decode", path=path, offset=block.start, seen=_quote(error)
+        ) from error
+
+
+def _quote(error: Exception) -> str:
+    """Quote what the library raises: where the bytes end too early, what it says depends on how much is read at once."""
+    return "EOFError" if isinstance(error, EOFError) else f"{type(error).__name__}: {error}"
 
 
 def _make_reader(header: AvroHeader, path: str | None) -> Callable[[AvroBlock, bytes], list[Any]]:
@@ -266,8 +272,8 @@ def _make_reader(header: AvroHeader, path: str | None) -> Callable[[AvroBlock, b
         except (
             Exception
         ) as error:  # struct.error, EOFError, IndexError, UnicodeDecodeError, MemoryError and others
-            seen = f"{type(error).__name__}: {error}"
-            raise Corrupt("Avro records do not decode", path=path, offset=block.start, seen=seen) from error
+            message, seen = "Avro records do not decode", _quote(error)
+            raise Corrupt(message, path=path, offset=block.start, seen=seen) from error
         if left := len(stream.read()):
             message = "bytes left after the records of a block"
             raise Corrupt(message, path=path, offset=block.start, seen=f"{left} bytes")
