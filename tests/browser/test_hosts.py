@@ -166,9 +166,11 @@ def test_marimo(marimo: Marimo, browser: Any) -> None:
     try:
         page.goto(marimo.url)
         page.locator(".ll-ls tbody tr").first.wait_for()
+        figure = page.locator("img[src^='data:image'], .output svg").last
+        figure.wait_for()  # a cell that is still running takes what was picked with it when it ends
+        page.get_by_text("picks [").first.wait_for()
         pick(page)
         page.get_by_text(ALL_ARRIVED).wait_for()
-        figure = page.locator("img[src^='data:image'], .output svg").last
         assert figure.evaluate("figure => figure.getBoundingClientRect().width") > 300
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
