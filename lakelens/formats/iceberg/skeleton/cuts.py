@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from lakelens.errors import LakeError
 from lakelens.formats.iceberg.skeleton.avro_files import AvroDocument, name_fields
 from lakelens.formats.iceberg.skeleton.pens import MARK
 
@@ -328,11 +329,11 @@ class IcebergBones:
         """See `Bones.encode`."""
         sizes: dict[str, int] = {}
         for name, document in self.manifests.items():
-            data = document.encode(location)
+            data = _encode(name, document, location)
             sizes[name] = len(data) + self.lengths.get(name, 0)
             yield name, data
         for name, document in self.lists.items():
-            yield name, _with_lengths(document, sizes).encode(location)
+            yield name, _encode(name, _with_lengths(document, sizes), location)
         for name, size in self.blanks.items():
             yield name, bytes(size)
         for name, write in self.vectors.items():
@@ -351,6 +352,15 @@ class IcebergBones:
     def leave_out(self, kind: str, keys: Collection[str]) -> IcebergBones:
         """See `Bones.leave_out`."""
         return drop_unused(CUTS[kind].leave_out(self, frozenset(keys)))
+
+
+def _encode(name: str, document: AvroDocument, location: str) -> bytes:
+    """Encode a file of the skeleton. Raises `LakeError` with its name where its schema cannot be written."""
+    try:
+        return document.encode(location)
+    except LakeError as error:
+        error.path = error.path or name
+        raise
 
 
 def _with_lengths(document: AvroDocument, sizes: Mapping[str, int]) -> AvroDocument:
