@@ -103,7 +103,7 @@ class Refs(NamedItems[Ref]):
         return super().to_arrow()
 
 
-def _walk_lists(snapshot: Snapshot) -> Iterator[Any]:
+def walk_lists(snapshot: Snapshot) -> Iterator[Any]:
     """Walk the manifests that the lists name; a list that cannot be read is a finding."""
     for manifest_list in snapshot.manifest_lists:
         manifests, error = manifest_list.walk()
@@ -122,7 +122,7 @@ class SnapshotAnswers:
 
     files: Callable[[Any], FileSet]
     manifest_lists: Callable[[Any], ManifestLists[Any]] = lambda snapshot: ManifestLists()
-    manifests: Callable[[Any], Iterable[Any]] = _walk_lists
+    manifests: Callable[[Any], Iterable[Any]] = walk_lists
     #: the live files of some of its manifests, where they are known without the others
     list_files: Callable[[Any, Sequence[Any]], FileSet] = lambda snapshot, manifests: snapshot.files
     #: plans to read the live files, and every entry of every manifest, by column

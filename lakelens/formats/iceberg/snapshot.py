@@ -35,7 +35,7 @@ from lakelens.model.facts.traits import Figures, parse_figure
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.manifest import ManifestLists
 from lakelens.model.schema import PartitionSpec
-from lakelens.model.snapshot import Snapshot, SnapshotAnswers
+from lakelens.model.snapshot import Snapshot, SnapshotAnswers, walk_lists
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.deletes.matching import DeleteIndex
@@ -164,12 +164,7 @@ class IcebergSnapshot(TableObject, Snapshot):
 
     def _walk_lists(self) -> list[IcebergManifest]:
         """Walk the manifests that the list names; one that is named twice is a finding, as is a list that cannot be read."""
-        manifests: list[IcebergManifest] = []
-        for manifest_list in self.manifest_lists:
-            readable, error = manifest_list.walk()
-            manifests += readable
-            if error is not None:
-                self._note(error, manifest_list.path or "")
+        manifests: list[IcebergManifest] = list(walk_lists(self))
         for manifest, times in Counter(manifests).items():
             if times > 1:
                 message = f"the manifest list of snapshot {self.id} names it {times} times"

@@ -272,7 +272,7 @@ class Estimate:
 
     @classmethod
     def add(cls, parts: Iterable[Estimate]) -> Estimate:
-        """Add the sum of several."""
+        """Add several."""
         size = least = most = 0
         for part in parts:
             size, least, most = size + part.size, least + part.least, most + part.most
