@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from lakelens.codecs.bitmaps.roaring import decode_roaring32, decode_roaring64
 from lakelens.codecs.bitmaps.roaring_spans import explain_roaring32, explain_roaring64
 from lakelens.codecs.span.reader import (
+    FixedField,
     SpanReader,
     collect,
-    damage_span,
     damage_span_if,
     explain_apart,
     explain_numbers,
@@ -35,7 +35,7 @@ from lakelens.codecs.span.reader import (
     shift_errors,
 )
 from lakelens.codecs.span.span import Deferred, Octets, Span
-from lakelens.errors import Corrupt, Unsupported
+from lakelens.errors import Corrupt
 
 if TYPE_CHECKING:
     import numpy as np
@@ -132,6 +132,9 @@ def _decode_vector(
 _SMALLEST = 12  # the magic, and a bitmap without containers
 _PIECE = 1 << 20
 _FILE = "a deletion-vector file"
+_VERSION = FixedField(
+    ">B", "version", known=(PAIMON_VERSION,), unread="version {} of Paimon's deletion-vector files"
+)
 _KINDS = {
     MAGIC_32: "Paimon version 1, a 32-bit bitmap",
     MAGIC_64: "Iceberg v3 and Paimon version 2, a 64-bit bitmap",
@@ -266,11 +269,9 @@ class _Vector(NamedTuple):
 
 
 def _explain_version(reader: SpanReader) -> Iterator[Span]:
-    version = reader.number(">B", "version")
-    if version.value == PAIMON_VERSION:
-        yield version
-    else:
-        yield damage_span(version, Unsupported(f"version {version.value} of Paimon's deletion-vector files"))
+    version = _VERSION.read(reader)
+    yield version
+    if version.error is not None:
         yield reader.rest("vectors", "of an unknown version")
 
 

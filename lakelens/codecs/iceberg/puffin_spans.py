@@ -30,6 +30,7 @@ from lakelens.codecs.iceberg.puffin import (
 )
 from lakelens.codecs.kinds import explain
 from lakelens.codecs.span.reader import (
+    FixedField,
     SpanReader,
     damage_span,
     damage_span_if,
@@ -57,6 +58,22 @@ _EMPTY = 4
 _FLAGS = ("big-endian", "read-only", "empty", "compact", "ordered", "single item")
 
 
+def _name_sketch_flags(flags: int) -> str:
+    return ", ".join(name for i, name in enumerate(_FLAGS) if flags >> i & 1)
+
+
+# the eight bytes that every sketch begins with
+_PREAMBLE = (
+    FixedField("<B", "preamble longs", describe=lambda byte: f"{byte & 0x3F}, in the low 6 bits"),
+    FixedField("<B", "serial version"),
+    FixedField("<B", "family", describe=lambda family: "compact" if family == COMPACT_FAMILY else ""),
+    FixedField("<B", "lgK", describe=lambda k: f"at most 2^{k} hashes" if k else "not given when compact"),
+    FixedField("<B", "lgArr", "size of the hash table, unused when compact"),
+    FixedField("<B", "flags", describe=_name_sketch_flags),
+    FixedField("<H", "seed hash", describe=lambda value: value.to_bytes(2, "little").hex()),
+)
+
+
 def explain_theta_sketch(data: Octets, start: int = 0, end: int | None = None) -> Span:
     """Explain a compact theta sketch that fills `data[start:end]`; its value is what `decode_theta` gives.
 
@@ -81,12 +98,19 @@ def _explain_sketch(data: Octets, start: int, end: int) -> Iterator[Span]:
     reader = SpanReader(data, start, end, "a theta sketch")
     if end - start < 8:
         reader.fail("too short for a theta sketch", start, expected="8 bytes", seen=end - start)
-    head = list(_read_head(reader))
+    head = list(reader.struct(_PREAMBLE))
+    longs, version, family, flags = (head[place].value for place in (0, 1, 2, 5))
+    longs &= 0x3F
+    if version != SERIAL_VERSION or family != COMPACT_FAMILY:
+        message = f"theta sketch of serial version {version}, family {family}"
+        head[1] = damage_span(head[1], Unsupported(message))
+    elif not 1 <= longs <= 3:
+        error = Corrupt("a theta sketch's preamble", offset=start, expected="1 to 3 longs", seen=longs)
+        head[0] = damage_span(head[0], error)
     yield Span(start, reader.at, "preamble", None, "the first of the preamble longs", head)
     if any(leaf.error for leaf in head):
         yield reader.rest("preamble and hashes", "of an unknown layout")
         return
-    longs, flags = bytes(data[start : start + 1])[0] & 0x3F, bytes(data[start + 5 : start + 6])[0]
     if longs == 1:
         count = 0 if flags & _EMPTY else 1
         if reader.left < 8 * count:
@@ -114,30 +138,6 @@ def _explain_sketch(data: Octets, start: int, end: int) -> Iterator[Span]:
         yield Span(place, reader.at, "hashes", None, format_count(count, "value"), children)
     if reader.left:
         yield reader.rest("unused", "bytes after the last hash")
-
-
-def _read_head(reader: SpanReader) -> Iterator[Span]:
-    """Read the eight bytes that every sketch begins with."""
-    longs = reader.number("<B", "preamble longs", describe=lambda byte: f"{byte & 0x3F}, in the low 6 bits")
-    wrong = not 1 <= longs.value & 0x3F <= 3
-    error = "a theta sketch's preamble"
-    version = reader.number("<B", "serial version")
-    family = reader.number("<B", "family", describe=lambda family: "compact" if family == 3 else "")
-    known = version.value == SERIAL_VERSION and family.value == COMPACT_FAMILY
-    yield damage_span_if(known and wrong, longs, error, expected="1 to 3 longs", seen=longs.value & 0x3F)
-    message = f"theta sketch of serial version {version.value}, family {family.value}"
-    yield version if known else damage_span(version, Unsupported(message))
-    yield family
-    yield reader.number(
-        "<B", "lgK", describe=lambda k: f"at most 2^{k} hashes" if k else "not given when compact"
-    )
-    yield reader.number("<B", "lgArr", "size of the hash table, unused when compact")
-    yield reader.number("<B", "flags", describe=_name_flags)
-    yield reader.number("<H", "seed hash", describe=lambda value: value.to_bytes(2, "little").hex())
-
-
-def _name_flags(flags: int) -> str:
-    return ", ".join(name for i, name in enumerate(_FLAGS) if flags >> i & 1)
 
 
 def _read_second(reader: SpanReader, longs: int) -> tuple[list[Span], int | None]:
@@ -237,13 +237,13 @@ def _read_tail(reader: SpanReader, limit: int) -> Iterator[Span]:
     size = reader.number("<i", "payload size", "bytes as stored")
     message = "a footer payload size that does not fit the file"
     yield damage_span_if(not 0 <= size.value <= limit, size, message, expected=f"0 to {limit}")
-    flags = reader.number("<I", "flags", describe=_name_flags_puffin_spans)
+    flags = reader.number("<I", "flags", describe=_name_footer_flags)
     reserved = flags.value & ~COMPRESSED_PAYLOAD
     yield damage_span(flags, Unsupported(f"Puffin footer flags {flags.value:#x}")) if reserved else flags
     yield _read_magic(reader, "the file does not end as a Puffin file")
 
 
-def _name_flags_puffin_spans(flags: int) -> str:
+def _name_footer_flags(flags: int) -> str:
     return (
         "bit 0 set, the payload is compressed" if flags & 1 else "bit 0 clear, the payload is not compressed"
     )

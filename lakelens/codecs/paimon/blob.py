@@ -9,7 +9,7 @@ from functools import partial
 from typing import NamedTuple
 
 from lakelens.caching import cached_property
-from lakelens.codecs.span.reader import SpanReader, damage_span_if, format_count, group_items
+from lakelens.codecs.span.reader import FixedField, SpanReader, damage_span_if, format_count, group_items
 from lakelens.codecs.span.span import Deferred, Octets, Span
 from lakelens.errors import Corrupt, Unsupported
 
@@ -263,6 +263,10 @@ class _File:
 # directory in it.
 
 REFERENCES_MAGIC = b"PBLR"
+_REFERENCES_HEAD = (
+    FixedField("4s", "magic", known=(REFERENCES_MAGIC,), wrong="not a blob reference file"),
+    FixedField(">B", "version", known=(1,), wrong="a version that is not known"),
+)
 _HEAD_BLOB_REFERENCES = struct.Struct(">4sBi")
 _LEAST = _HEAD_BLOB_REFERENCES.size + 4
 _MOST = 1 << 24
@@ -332,12 +336,7 @@ def explain_blob_references(data: Octets, start: int = 0, end: int | None = None
 
     def make() -> Iterator[Span]:
         reader = SpanReader(data, start, stop, "a blob reference file")
-        magic = reader.magic(4)
-        yield damage_span_if(
-            magic.value != REFERENCES_MAGIC, magic, "not a blob reference file", expected=REFERENCES_MAGIC
-        )
-        version = reader.number(">B", "version")
-        yield damage_span_if(version.value != 1, version, "a version that is not known", expected=1)
+        yield from reader.struct(_REFERENCES_HEAD)
         packs = reader.count(">i", "packs", "packs", 4)
         yield packs
         for number in range(max(packs.value, 0)):

@@ -15,36 +15,70 @@ known, parts that are not inside the file. What the parts hold is left unexplain
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
 from lakelens.codecs.paimon.blob import decode_deltas
 from lakelens.codecs.span.reader import (
+    FixedField,
+    Layout,
     SpanReader,
     collect,
     damage_span,
-    damage_span_if,
     explain_apart,
     explain_numbers,
+    fields,
     format_count,
     group_items,
+    measure,
 )
 from lakelens.codecs.span.span import Deferred, Octets, Span
 from lakelens.errors import Corrupt, Unsupported
 
-ROW_MAGIC = b"SWOR"  # "ROWS", as a little-endian number
-MOSAIC_MAGIC = b"MOSA"
-LANCE_MAGIC = b"LANC"
-VORTEX_MAGIC = b"VTXF"
-VIDEO_MAGIC = b"IDEO"
 _COMPRESSIONS = {0: "none", 1: "zstd"}
 _LENGTHS = ("blocks", "buckets", "row groups", "columns", "global buffers")
 _SUMMARY = ("rows", *_LENGTHS, "compression", "postscript", "version")
 _MAX_INDEX = 1 << 22
-_LANCE_FOOTER = 40
-_LANCE_OLD_FOOTER = 16
 _PLACE = 16  # an offset and a length, in the tables of Lance
+
+
+def _magic(magic: bytes) -> FixedField:
+    return FixedField(f"{len(magic)}s", "magic", known=(magic,), wrong="not the magic of the format")
+
+
+def _version(layout: str, title: str, *known: int) -> FixedField:
+    return FixedField(layout, "version", known=known, unread=f"version {{}} of a {title} is not known")
+
+
+# the footers, which are the last bytes of a file
+_ROW = (
+    *fields("<q rows; <i blocks; <q index offset; <i index length"),
+    _version("b", "Row file", 1),
+    FixedField("3x", "reserved", "zero"),
+    _magic(b"SWOR"),  # "ROWS", as a little-endian number
+)
+_MOSAIC = (
+    *fields(">q index offset; >q schema offset; >i buckets; >i row groups"),
+    FixedField("B", "compression", describe=lambda code: _COMPRESSIONS.get(code, "unknown")),
+    _version("B", "Mosaic file", 1),
+    FixedField("2x", "reserved", "zero"),
+    _magic(b"MOSA"),
+)
+_LANCE_VERSION = (
+    FixedField("<H", "major version"),
+    FixedField("<H", "minor version", describe=lambda minor: "version 2.0" if minor == 3 else ""),
+    _magic(b"LANC"),
+)
+_LANCE = (
+    *fields("<Q column metadata offset; <Q column table offset; <Q buffer table offset"),
+    *fields("<I global buffers; <I columns"),
+    *_LANCE_VERSION,
+)
+_OLD_LANCE = (FixedField("<q", "metadata offset"), *_LANCE_VERSION)
+_VORTEX_MAGIC = _magic(b"VTXF")
+_VORTEX = (_version("<H", "Vortex file", 1), FixedField("<H", "postscript length"), _VORTEX_MAGIC)
+_VIDEO = (_magic(b"IDEO"), _version("B", "Video file", 1, 2))
 
 
 class _Part(NamedTuple):
@@ -64,7 +98,7 @@ def explain_row(data: Octets, start: int = 0, end: int | None = None) -> Span:
     >>> explain_row(b"\\0\\0\\0" + footer).value
     {'rows': 0, 'blocks': 0, 'version': 1}
     """
-    return _explain(data, start, end, "Row file", 32, _read_row_footer, _list_row_parts)
+    return _explain(data, start, end, "Row file", _ROW, _list_row_parts)
 
 
 def explain_mosaic(data: Octets, start: int = 0, end: int | None = None) -> Span:
@@ -74,7 +108,7 @@ def explain_mosaic(data: Octets, start: int = 0, end: int | None = None) -> Span
     >>> explain_mosaic(footer).value
     {'buckets': 2, 'row groups': 0, 'compression': 'zstd', 'version': 1}
     """
-    return _explain(data, start, end, "Mosaic file", 32, _read_mosaic_footer, _list_mosaic_parts)
+    return _explain(data, start, end, "Mosaic file", _MOSAIC, _list_mosaic_parts)
 
 
 def explain_lance(data: Octets, start: int = 0, end: int | None = None) -> Span:
@@ -88,9 +122,7 @@ def explain_lance(data: Octets, start: int = 0, end: int | None = None) -> Span:
     tail = bytes(data[max(start, stop - 8) : stop])
     major, minor = int.from_bytes(tail[:2], "little"), int.from_bytes(tail[2:4], "little")
     is_old = len(tail) == 8 and major == 0 and minor < 3
-    size = _LANCE_OLD_FOOTER if is_old else _LANCE_FOOTER
-    read = _read_old_lance_footer if is_old else _read_lance_footer
-    return _explain(data, start, stop, "Lance file", size, read, _list_lance_parts)
+    return _explain(data, start, stop, "Lance file", _OLD_LANCE if is_old else _LANCE, _list_lance_parts)
 
 
 def explain_vortex(data: Octets, start: int = 0, end: int | None = None) -> Span:
@@ -99,7 +131,7 @@ def explain_vortex(data: Octets, start: int = 0, end: int | None = None) -> Span
     >>> explain_vortex(b"VTXF" + bytes(8) + bytes.fromhex("0100 0800") + b"VTXF").value
     {'postscript': 8, 'version': 1}
     """
-    return _explain(data, start, end, "Vortex file", 8, _read_vortex_end, _list_vortex_parts)
+    return _explain(data, start, end, "Vortex file", _VORTEX, _list_vortex_parts)
 
 
 def explain_video(data: Octets, start: int = 0, end: int | None = None) -> Span:
@@ -108,7 +140,7 @@ def explain_video(data: Octets, start: int = 0, end: int | None = None) -> Span:
     >>> explain_video(bytes(16) + b"IDEO\\x01").value
     {'version': 1}
     """
-    return _explain(data, start, end, "Video file", 5, _read_video_end, _list_video_parts)
+    return _explain(data, start, end, "Video file", _VIDEO, _list_video_parts)
 
 
 def _explain(
@@ -116,12 +148,11 @@ def _explain(
     start: int,
     end: int | None,
     title: str,
-    size: int,
-    read: Callable[[SpanReader], Iterator[Span]],
+    footer: Layout,
     find: Callable[[SpanReader, dict[str, Any]], Iterator[_Part]],
 ) -> Span:
-    """Explain a file whose last `size` bytes are a footer that `read` reads, and whose parts `find` finds by it."""
-    stop = len(data) if end is None else end
+    """Explain a file whose last bytes are a footer, by whose values `find` finds the parts."""
+    stop, size = len(data) if end is None else end, measure(footer)
 
     def open_footer() -> SpanReader:
         if stop - start < size:
@@ -131,7 +162,7 @@ def _explain(
         return SpanReader(data, stop - size, stop, f"a {title}")
 
     def decode() -> dict[str, Any]:
-        leaves = list(read(open_footer()))
+        leaves = list(open_footer().struct(footer))
         for leaf in leaves:
             leaf.check()
         # what the leaves of a footer say of the rows, without the places of parts
@@ -145,7 +176,7 @@ def _explain(
         return {label: found[label] for label in _SUMMARY if label in found}
 
     def make() -> Iterator[Span]:
-        leaves = list(read(open_footer()))
+        leaves = list(open_footer().struct(footer))
         facts = {leaf.label: leaf.value for leaf in leaves}
         whole = SpanReader(data, start, stop - size, f"a {title}")
         parts, failure = collect(find(whole, facts))
@@ -179,25 +210,6 @@ def _place(whole: SpanReader, label: str, offset: int, size: int, note: str = ""
         seen, expected = f"{offset} to {offset + size}", f"0 to {whole.end - whole.at}"
         raise Corrupt(f"a {label} outside the file", offset=whole.end, expected=expected, seen=seen)
     return _Part(label, begin, begin + size, note, **more)
-
-
-def _read_magic(reader: SpanReader, magic: bytes) -> Span:
-    found = reader.magic(len(magic))
-    return damage_span_if(found.value != magic, found, "not the magic of the format", expected=magic)
-
-
-def _read_version(reader: SpanReader, layout: str, known: Sequence[int]) -> Span:
-    version = reader.number(layout, "version")
-    if version.value in known:
-        return version
-    return damage_span(version, Unsupported(f"version {version.value} of {reader.what} is not known"))
-
-
-def _read_row_footer(reader: SpanReader) -> Iterator[Span]:
-    yield from reader.numbers("<q rows; <i blocks; <q index offset; <i index length")
-    yield _read_version(reader, "b", (1,))
-    yield reader.leaf(3, "reserved", "zero", role="padding")
-    yield _read_magic(reader, ROW_MAGIC)
 
 
 def _list_row_parts(whole: SpanReader, facts: dict[str, Any]) -> Iterator[_Part]:
@@ -278,14 +290,6 @@ def _explain_row_blocks(whole: SpanReader, index: _Part, size: int) -> Iterator[
     yield from group_items(len(sizes), ends.__getitem__, "blocks", make)
 
 
-def _read_mosaic_footer(reader: SpanReader) -> Iterator[Span]:
-    yield from reader.numbers(">q index offset; >q schema offset; >i buckets; >i row groups")
-    yield reader.number("B", "compression", describe=lambda code: _COMPRESSIONS.get(code, "unknown"))
-    yield _read_version(reader, "B", (1,))
-    yield reader.leaf(2, "reserved", "zero", role="padding")
-    yield _read_magic(reader, MOSAIC_MAGIC)
-
-
 def _list_mosaic_parts(whole: SpanReader, facts: dict[str, Any]) -> Iterator[_Part]:
     index, schema = facts["index offset"], facts["schema offset"]
     yield _place(
@@ -295,24 +299,6 @@ def _list_mosaic_parts(whole: SpanReader, facts: dict[str, Any]) -> Iterator[_Pa
         whole, "schema", schema, index - schema, "unpacked size, uint32 big-endian; then the packed schema"
     )
     yield _place(whole, "bucket data", 0, schema, "columns, some of them together in a bucket")
-
-
-def _read_lance_footer(reader: SpanReader) -> Iterator[Span]:
-    yield from reader.numbers(
-        "<Q column metadata offset; <Q column table offset; <Q buffer table offset; <I global buffers; <I columns"
-    )
-    yield from _read_lance_version(reader)
-
-
-def _read_old_lance_footer(reader: SpanReader) -> Iterator[Span]:
-    yield reader.number("<q", "metadata offset")
-    yield from _read_lance_version(reader)
-
-
-def _read_lance_version(reader: SpanReader) -> Iterator[Span]:
-    yield reader.number("<H", "major version")
-    yield reader.number("<H", "minor version", describe=lambda minor: "version 2.0" if minor == 3 else "")
-    yield _read_magic(reader, LANCE_MAGIC)
 
 
 def _list_lance_parts(whole: SpanReader, facts: dict[str, Any]) -> Iterator[_Part]:
@@ -346,27 +332,16 @@ def _place_table(whole: SpanReader, label: str, offset: int, count: int, noun: s
     )
 
 
-def _read_vortex_end(reader: SpanReader) -> Iterator[Span]:
-    yield _read_version(reader, "<H", (1,))
-    yield reader.number("<H", "postscript length")
-    yield _read_magic(reader, VORTEX_MAGIC)
-
-
 def _list_vortex_parts(whole: SpanReader, facts: dict[str, Any]) -> Iterator[_Part]:
     length = facts["postscript length"]
 
     def make() -> Iterator[Span]:
-        yield _read_magic(SpanReader(whole.data, whole.at, whole.end, whole.what), VORTEX_MAGIC)
+        yield _VORTEX_MAGIC.read(SpanReader(whole.data, whole.at, whole.end, whole.what))
 
-    yield _place(whole, "head", 0, len(VORTEX_MAGIC), children=make)
+    yield _place(whole, "head", 0, 4, children=make)
     size = whole.end - whole.at
     yield _place(whole, "postscript", size - length, length, "where types, layout and statistics are")
     yield _place(whole, "segments", 4, size - length - 4)
-
-
-def _read_video_end(reader: SpanReader) -> Iterator[Span]:
-    yield _read_magic(reader, VIDEO_MAGIC)
-    yield _read_version(reader, "B", (1, 2))
 
 
 def _list_video_parts(whole: SpanReader, facts: dict[str, Any]) -> Iterator[_Part]:

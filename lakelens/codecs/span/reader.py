@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NoReturn, TypeVar
 
 from lakelens.codecs.span.span import Deferred, Octets, Role, Span, damaged_leaf
-from lakelens.errors import Corrupt, LakeError
+from lakelens.errors import Corrupt, LakeError, Unsupported
 
 _Item = TypeVar("_Item")
 
@@ -35,6 +35,65 @@ class Enum:
         """Find the name of a number; `unknown N` for others."""
         name = self.names.get(number) if isinstance(number, int) else None
         return f"unknown {number}" if name is None else name
+
+
+@dataclass(frozen=True, slots=True)
+class FixedField:
+    """A field of a fixed struct: its `struct` layout, what it is called and what it means.
+
+    The layout is of one number, `3x` of bytes that say nothing, `4s` of a magic. `describe` adds words made from the value.
+    A value that is none of `known` is damage: `wrong` says so, or `unread`, with the value in it, of what may come later.
+    """
+
+    layout: str
+    label: str
+    note: str = ""
+    describe: Callable[[Any], str] | None = None
+    known: Sequence[Any] = ()
+    wrong: str = ""
+    unread: str = ""
+
+    def read(self, reader: SpanReader) -> Span:
+        """Read the field as a leaf. Raises `Corrupt` where its bytes are not there."""
+        size = struct.calcsize(self.layout)
+        if self.layout.endswith("x"):
+            return reader.leaf(size, self.label, self.note, role="padding")
+        if self.layout.endswith("s"):
+            leaf = reader.magic(size, self.note or "ASCII")
+        else:
+            leaf = reader.number(self.layout, self.label, self.note, describe=self.describe)
+        if not self.known or leaf.value in self.known:
+            return leaf
+        if self.unread:
+            return damage_span(leaf, Unsupported(self.unread.format(leaf.value)))
+        return damage_span_if(True, leaf, self.wrong, expected=self.known[0])
+
+
+#: A fixed struct of bytes: its fields one after the other.
+Layout = tuple[FixedField, ...]
+
+
+def fields(text: str) -> Layout:
+    """Fields that are numbers alone: of each its `struct` layout, its label, and what it means after a colon.
+
+    >>> [(field.label, field.note) for field in fields(">h row count; B flags: none is used")]
+    [('row count', ''), ('flags', 'none is used')]
+    """
+    layout = []
+    for part in text.split("; "):
+        named, _, note = part.partition(": ")
+        number, label = named.split(" ", 1)
+        layout.append(FixedField(number, label, note))
+    return tuple(layout)
+
+
+def measure(layout: Layout) -> int:
+    """Measure the bytes of a fixed struct.
+
+    >>> measure(fields("<q offset; <i size"))
+    12
+    """
+    return sum(struct.calcsize(field.layout) for field in layout)
 
 
 class SpanReader:
@@ -90,15 +149,18 @@ class SpanReader:
             start, self.at, label, value, f"{encoding}: {words}" if words else encoding, number=number
         )
 
-    def numbers(self, fields: str) -> Iterator[Span]:
-        """Read numbers that stand side by side, as a text of their layouts and labels names them.
+    def struct(self, layout: Layout) -> Generator[Span, None, dict[str, Any]]:
+        """Read a fixed struct: its fields as leaves, and when all are read its values by their labels.
 
-        >>> list(SpanReader(bytes.fromhex("000507"), 0, 3, "a head").numbers(">h row count; B flags"))
+        >>> list(SpanReader(bytes.fromhex("000507"), 0, 3, "a head").struct(fields(">h row count; B flags")))
         [<Span 0..2 row count = 5>, <Span 2..3 flags = 7>]
         """
-        for field in fields.split("; "):
-            layout, _, label = field.partition(" ")
-            yield self.number(layout, label)
+        values = {}
+        for field in layout:
+            leaf = field.read(self)
+            values[field.label] = leaf.value
+            yield leaf
+        return values
 
     def count(self, layout: str, label: str, what: str, smallest: int, note: str = "", **words: Any) -> Span:
         """A leaf of a count of things that take at least `smallest` bytes each: damage when there is no room for them."""

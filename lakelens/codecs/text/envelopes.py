@@ -9,7 +9,7 @@ from functools import cache, partial
 
 from lakelens.codecs.compression import MAX_CONTENT, inflate
 from lakelens.codecs.kinds import choose_kind, explain
-from lakelens.codecs.span.reader import SpanReader, damage_span_if, format_count, group_items
+from lakelens.codecs.span.reader import FixedField, SpanReader, damage_span_if, format_count, group_items
 from lakelens.codecs.span.span import Deferred, Octets, Span, damaged_leaf
 from lakelens.errors import Corrupt
 
@@ -22,7 +22,7 @@ from lakelens.errors import Corrupt
 # the file: the snapshot (of a manifest list) or `key_metadata` (of a manifest or a data file) says which it is. Damage: a
 # length that is not positive, no block, a last block that is cut inside its nonce and tag.
 
-_AES_GCM_MAGIC = b"AGS1"
+_AES_GCM_MAGIC = FixedField("4s", "magic", known=(b"AGS1",), wrong="not an AES GCM stream")
 _HEAD, _NONCE, _TAG = 8, 12, 16
 _FRAME = _NONCE + _TAG
 
@@ -53,10 +53,7 @@ def _count_blocks(data: Octets, start: int, end: int) -> int:
 
 def _explain_stream(data: Octets, start: int, end: int) -> Iterator[Span]:
     reader = SpanReader(data, start, end, "an AES GCM stream")
-    magic = reader.magic(4)
-    yield damage_span_if(
-        magic.value != _AES_GCM_MAGIC, magic, "not an AES GCM stream", expected=_AES_GCM_MAGIC
-    )
+    yield _AES_GCM_MAGIC.read(reader)
     length = reader.number("<i", "plain block length", "of each block before it was encrypted")
     yield damage_span_if(length.value <= 0, length, "not a length of blocks", expected="more than 0")
     if length.value <= 0:
@@ -227,7 +224,7 @@ def _explain_members(data: Octets, start: int, end: int, room: int, nesting: int
         header = _explain_header(data, at, end)
         stop, size, crc = inflate(data, header.end, end, room)
         is_alone = is_alone and not any(bytes(data[stop + 8 : min(stop + 8 + _READ, end)]))
-        parts = (header, _explain_stream_gzip_spans(data, header.end, stop, room, nesting, is_alone))
+        parts = (header, _explain_deflated(data, header.end, stop, room, nesting, is_alone))
         if is_alone:
             yield from parts
             yield from _explain_trailer(data, stop, end, size, crc)
@@ -302,9 +299,7 @@ def _explain_text(reader: SpanReader, label: str) -> Span:
     return Span(start, reader.at, label, text, "Latin-1, ends with a zero byte")
 
 
-def _explain_stream_gzip_spans(
-    data: Octets, start: int, end: int, room: int, nesting: int, is_alone: bool
-) -> Span:
+def _explain_deflated(data: Octets, start: int, end: int, room: int, nesting: int, is_alone: bool) -> Span:
     def unpack() -> tuple[bytes, Span]:
         parts: list[bytes] = []
         inflate(data, start, end, room, parts)

@@ -30,20 +30,34 @@ from lakelens.codecs.paimon.index.blocks import (
 )
 from lakelens.codecs.paimon.index.keys import KeyLayout, choose_layout, decode_key
 from lakelens.codecs.paimon.types import TypeLike
-from lakelens.codecs.span.reader import SpanReader, collect, explain_items, find_places, format_count, rename
+from lakelens.codecs.span.reader import (
+    FixedField,
+    SpanReader,
+    collect,
+    explain_items,
+    fields,
+    find_places,
+    format_count,
+    rename,
+)
 from lakelens.codecs.span.span import Octets, Span
 from lakelens.errors import Corrupt
 
 MAGIC = b"BGIX"
 FOOTER = 48
-_HANDLES: dict[str, tuple[str, ...]] = {"null rows": (), "non-null rows": (), "index block": ()}
+_HANDLES = dict.fromkeys(("null rows", "non-null rows", "index block"), fields(">q offset; >i size"))
+_END = (
+    FixedField(">i", "value count"),
+    FixedField(">i", "version", known=(1,), unread="version {} of a global bitmap index"),
+    FixedField("4s", "magic"),
+)
 _TRAILERS = {"index block": TRAILER, "null rows": 0, "non-null rows": 0}
 
 
 def explain_bitmap_index(data: Octets, start: int, end: int, type_: TypeLike | None = None) -> Iterator[Span]:
     """Explain the parts of a global bitmap index file that fills `data[start:end]`, which ends in its magic."""
     reader = SpanReader(data, end - FOOTER, end, WHAT)
-    leaves = list(read_footer(reader, ">", _HANDLES, ["value count"], "a global bitmap index"))
+    leaves = list(read_footer(reader, _HANDLES, _END))
     footer = Span(end - FOOTER, end, "footer", None, "where the other parts are", leaves)
     explain = partial(_explain_part, data, choose_layout(type_))
     return explain_parts(data, start, footer, _find_parts(data, start, footer), explain)

@@ -9,10 +9,11 @@ Trailers are little-endian.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from lakelens.codecs.span.reader import (
+    Layout,
     SpanReader,
     collect,
     damage_span,
@@ -21,13 +22,12 @@ from lakelens.codecs.span.reader import (
     format_count,
 )
 from lakelens.codecs.span.span import Octets, Span
-from lakelens.errors import Corrupt, Unsupported
+from lakelens.errors import Corrupt
 
 WHAT = "a global index"
 TRAILER = 5  # the compression byte and the CRC word
 #: Larger blocks than this are not listed; writers close a block at 64 KiB.
 MAX_BLOCK = 1 << 21
-VERSION = 1
 _COMPRESSIONS = {0: "none", 1: "zstd", 2: "lz4", 3: "lzo"}
 _MAX_VARINT = 9
 
@@ -62,24 +62,13 @@ def explain_parts(
     yield footer
 
 
-def read_footer(
-    reader: SpanReader, order: str, handles: dict[str, tuple[str, ...]], more: Iterable[str], title: str
-) -> Iterator[Span]:
-    """Read the leaves of a footer: the offset and the size of each part, then further counts, version and magic.
-
-    `handles` names the parts, each with the fields that it has besides."""
-    for label, fields in handles.items():
-        begin = reader.at
-        parts = [reader.number(f"{order}q", "offset"), reader.number(f"{order}i", "size")]
-        parts += [reader.number(f"{order}q", field) for field in fields]
+def read_footer(reader: SpanReader, handles: Mapping[str, Layout], end: Layout) -> Iterator[Span]:
+    """Read the leaves of a footer: where each part is, then its end with version and magic."""
+    for label, handle in handles.items():
+        begin, parts = reader.at, list(reader.struct(handle))
         note = "" if any(part.value for part in parts) else "all zero: not there"
         yield Span(begin, reader.at, label, None, note, parts)
-    for label in more:
-        yield reader.number(f"{order}i", label)
-    version = reader.number(f"{order}i", "version")
-    known = version.value == VERSION
-    yield version if known else damage_span(version, Unsupported(f"version {version.value} of {title}"))
-    yield reader.magic(4)
+    yield from reader.struct(end)
 
 
 def place_parts(footer: Span, start: int, trailers: dict[str, int]) -> Iterator[IndexPart]:

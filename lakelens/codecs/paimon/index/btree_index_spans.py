@@ -39,12 +39,14 @@ from lakelens.codecs.paimon.index.keys import KeyLayout, choose_layout, decode_k
 from lakelens.codecs.paimon.types import TypeLike
 from lakelens.codecs.span.reader import (
     GROUP,
+    FixedField,
     SpanReader,
     collect,
     damage_span,
     damage_span_if,
     explain_items,
     explain_numbers,
+    fields,
     rename,
 )
 from lakelens.codecs.span.span import Octets, Span
@@ -53,18 +55,23 @@ from lakelens.errors import Corrupt
 MAGIC = b"ITBP"
 FOOTER = 52
 _TAIL = 5  # the entry size or count and the kind of block
-_HANDLES: dict[str, tuple[str, ...]] = {
-    "bloom filter": ("expected entries",),
-    "index block": (),
-    "null bitmap": (),
+_HANDLE = fields("<q offset; <i size")
+_HANDLES = {
+    "bloom filter": (*_HANDLE, FixedField("<q", "expected entries")),
+    "index block": _HANDLE,
+    "null bitmap": _HANDLE,
 }
+_END = (
+    FixedField("<i", "version", known=(1,), unread="version {} of a B-tree index"),
+    FixedField("4s", "magic"),
+)
 _TRAILERS = {"index block": TRAILER, "bloom filter": 0, "null bitmap": 4}
 
 
 def explain_btree_index(data: Octets, start: int, end: int, type_: TypeLike | None = None) -> Iterator[Span]:
     """Explain the parts of a B-tree index file that fills `data[start:end]`, which ends in its magic."""
     reader = SpanReader(data, end - FOOTER, end, WHAT)
-    leaves = list(read_footer(reader, "<", _HANDLES, (), "a B-tree index"))
+    leaves = list(read_footer(reader, _HANDLES, _END))
     footer = Span(end - FOOTER, end, "footer", None, "where the other parts are", leaves)
     explain = partial(_explain_part, data, choose_layout(type_))
     return explain_parts(data, start, footer, _find_parts(data, start, footer), explain)

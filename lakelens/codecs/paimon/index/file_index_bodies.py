@@ -32,8 +32,10 @@ from lakelens.codecs.span.reader import (
     explain_items,
     explain_numbers,
     explain_part,
+    fields,
     find_places,
     format_count,
+    measure,
     rename,
 )
 from lakelens.codecs.span.span import Octets, Span
@@ -55,6 +57,18 @@ from lakelens.codecs.span.span import Octets, Span
 
 _FIXED_HEADER = 13  # version, rows, distinct values, dictionary length
 _UNTYPED = "not separable without the type of the column"
+_RANGE_HEADER = fields(">b version; >i row count; >i distinct values")
+_DICTIONARY = fields(">i header length; >b version; >i chunk count; >i offsets length; >i chunks length")
+_VALUES = fields(
+    ">i code: of the first value; >i offset: of the other values; >i size: how many other values"
+)
+_CHUNK = (*_VALUES, *fields(">i values length; >i width"))
+_CHUNK_OF_TEXTS = (*_VALUES, *fields(">i offsets length; >i values length"))
+_SLICES = fields(
+    ">i header length; >b version; >B slice count: one for each bit of the codes; >i existence bitmap length; "
+    ">i indexes length"
+)
+_SLICE = fields(">i offset; >i length: bytes")
 
 
 def explain_range_bitmap(reader: SpanReader, layout: KeyLayout | None) -> Iterator[Span]:
@@ -76,12 +90,10 @@ def explain_range_bitmap(reader: SpanReader, layout: KeyLayout | None) -> Iterat
 
 
 def _explain_header(layout: KeyLayout | None, reader: SpanReader) -> Iterator[Span]:
-    yield from reader.numbers(">b version; >i row count")
-    values = reader.number(">i", "distinct values")
-    yield values
-    if values.value > 0 and layout is None:
+    head = yield from reader.struct(_RANGE_HEADER)
+    if head["distinct values"] > 0 and layout is None:
         yield reader.leaf(reader.left - 4, "min and max", _UNTYPED, role="unexplained")
-    elif values.value > 0 and layout is not None:
+    elif head["distinct values"] > 0 and layout is not None:
         yield read_key(reader, layout, "min")
         yield read_key(reader, layout, "max")
     yield reader.number(">i", "dictionary length")
@@ -90,28 +102,19 @@ def _explain_header(layout: KeyLayout | None, reader: SpanReader) -> Iterator[Sp
 
 
 def _explain_range_dictionary(layout: KeyLayout | None, reader: SpanReader) -> Iterator[Span]:
-    size = reader.number(">i", "header length")
-    yield size
-    header = reader.at
-    yield reader.number(">b", "version")
-    count = reader.number(">i", "chunk count")
-    yield count
-    offsets = reader.number(">i", "offsets length")
-    yield offsets
-    chunks = reader.number(">i", "chunks length")
-    yield chunks
-    reader.take(size.value - (reader.at - header), "the dictionary's header")
-    first = reader.at
-    raw = reader.octets(offsets.value, "the chunks' offsets")
+    head = yield from reader.struct(_DICTIONARY)
+    reader.take(head["header length"] + 4 - measure(_DICTIONARY), "the dictionary's header")
+    first, count, size = reader.at, head["chunk count"], head["chunks length"]
+    raw = reader.octets(head["offsets length"], "the chunks' offsets")
     starts = struct.unpack(f">{len(raw) // 4}i", raw[: len(raw) // 4 * 4])
-    if len(starts) != count.value or any(b <= a for a, b in pairwise(starts)):
-        reader.fail("the chunks' offsets do not fit", first, expected=f"{count.value} that ascend")
+    if len(starts) != count or any(b <= a for a, b in pairwise(starts)):
+        reader.fail("the chunks' offsets do not fit", first, expected=f"{count} that ascend")
     if starts:
         children = partial(explain_numbers, reader.data, first, ">i", len(starts), "chunk", group="offsets")
         yield Span(first, reader.at, "chunk offsets", None, "from the first chunk on", children)
-    base = reader.take(chunks.value, "the chunks")
-    if starts and (starts[0] != 0 or starts[-1] >= chunks.value):
-        reader.fail("the chunks' offsets do not fit", first, expected=f"0 to {chunks.value}", seen=starts)
+    base = reader.take(size, "the chunks")
+    if starts and (starts[0] != 0 or starts[-1] >= size):
+        reader.fail("the chunks' offsets do not fit", first, expected=f"0 to {size}", seen=starts)
     if starts:
         places = [base + start for start in starts] + [reader.at]
         explain = partial(_explain_chunk, layout)
@@ -132,12 +135,7 @@ def _explain_chunk(layout: KeyLayout | None, reader: SpanReader) -> Iterator[Spa
         yield reader.rest("first value and lengths", _UNTYPED)
         return
     yield read_key(reader, layout, "first value")
-    yield reader.number(">i", "code", "of the first value")
-    yield reader.number(">i", "offset", "of the other values")
-    yield reader.number(">i", "size", "how many other values")
-    names = ("offsets length", "values length") if layout == "text" else ("values length", "width")
-    for name in names:
-        yield reader.number(">i", name)
+    yield from reader.struct(_CHUNK_OF_TEXTS if layout == "text" else _CHUNK)
 
 
 def _explain_values(layout: KeyLayout | None, reader: SpanReader) -> Iterator[Span]:
@@ -152,27 +150,18 @@ def _explain_values(layout: KeyLayout | None, reader: SpanReader) -> Iterator[Sp
 
 
 def _explain_range_slices(reader: SpanReader) -> Iterator[Span]:
-    size = reader.number(">i", "header length")
-    yield size
-    header = reader.at
-    yield reader.number(">b", "version")
-    count = reader.number(">B", "slice count", "one for each bit of the codes")
-    yield count
-    existence = reader.number(">i", "existence bitmap length")
-    yield existence
-    indexes = reader.number(">i", "indexes length")
-    yield indexes
-    if indexes.value != 8 * count.value or size.value != 10 + indexes.value:
-        reader.fail(
-            "the lengths of the slices do not fit", header, expected=8 * count.value, seen=indexes.value
-        )
+    header = reader.at + 4
+    head = yield from reader.struct(_SLICES)
+    count, indexes = head["slice count"], head["indexes length"]
+    if indexes != 8 * count or head["header length"] != 10 + indexes:
+        reader.fail("the lengths of the slices do not fit", header, expected=8 * count, seen=indexes)
     places = []
-    for i in range(count.value):
-        offset, length = reader.number(">i", "offset"), reader.number(">i", "length", "bytes")
+    for i in range(count):
+        offset, length = reader.struct(_SLICE)
         places.append((offset.value, length.value))
         yield Span(offset.start, length.end, f"slice {i}", None, "where it is", (offset, length))
-    at = reader.take(existence.value, "its existence bitmap")
-    if existence.value:
+    at = reader.take(head["existence bitmap length"], "its existence bitmap")
+    if at < reader.at:
         bitmap = explain_roaring32(reader.data, at, reader.at)
         yield rename(bitmap, "existence bitmap", "rows with a value")
     base = reader.at
@@ -191,6 +180,8 @@ def _explain_range_slices(reader: SpanReader) -> Iterator[Span]:
 _LARGEST_BIT_SET = 1 << 24
 _MAX_VALUES = 1 << 20
 _MAX_SLICES = 64
+_BSI = fields(">b version; >i row count")
+_BSI_OF_A_SIGN = fields(">b version; >q min; >q max")
 
 
 def explain_index_body(
@@ -335,7 +326,7 @@ def _explain_bitmaps(reader: SpanReader, offsets: list[int]) -> Iterator[Span]:
 
 
 def _explain_bsi(reader: SpanReader, layout: KeyLayout | None) -> Iterator[Span]:
-    yield from reader.numbers(">b version; >i row count")
+    yield from reader.struct(_BSI)
     for sign in ("positive", "negative"):
         present = reader.number(">?", f"has {sign}")
         yield present
@@ -357,7 +348,7 @@ def _explain_bsi(reader: SpanReader, layout: KeyLayout | None) -> Iterator[Span]
 
 
 def _read_slices(reader: SpanReader) -> Iterator[Span]:
-    yield from reader.numbers(">b version; >q min; >q max")
+    yield from reader.struct(_BSI_OF_A_SIGN)
     yield _read_bitmap(reader, "existence bitmap", "rows with a value of this sign")
     count = reader.number(">i", "slice count")
     yield count

@@ -22,20 +22,19 @@ from lakelens.codecs.paimon.index.file_index_bodies import explain_index_body
 from lakelens.codecs.paimon.index.keys import explain_name
 from lakelens.codecs.paimon.types import TypeLike
 from lakelens.codecs.span.reader import (
+    FixedField,
     SpanReader,
     collect,
-    damage_span,
     damage_span_if,
     explain_apart,
     explain_items,
     find_places,
 )
 from lakelens.codecs.span.span import Deferred, Octets, Span
-from lakelens.errors import Unsupported
 
 MAGIC = 1493475289347502
-VERSION = 1
 EMPTY = -1
+_VERSION = FixedField(">i", "version", known=(1,), unread="version {} of Paimon's file index")
 _SMALLEST_COLUMN = 6
 _SMALLEST_INDEX = 10
 # the facts in the first leaves of an index, by their labels
@@ -248,10 +247,7 @@ def _read_fixed_head(reader: SpanReader) -> Iterator[Span]:
     start = reader.at
     magic = reader.number(">q", "magic")
     yield damage_span_if(magic.value != MAGIC, magic, "not a Paimon file index", expected=f"magic {MAGIC}")
-    version = reader.number(">i", "version")
-    known = version.value == VERSION
-    error = Unsupported(f"version {version.value} of Paimon's file index")
-    yield version if known else damage_span(version, error)
+    yield _VERSION.read(reader)
     length = reader.number(">i", "head length", "bytes up to the body")
     fits = reader.at - start < length.value <= reader.end - start
     message = "a head length that does not fit"

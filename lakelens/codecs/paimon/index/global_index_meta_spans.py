@@ -15,11 +15,21 @@ from functools import partial
 
 from lakelens.codecs.paimon.index.keys import choose_layout, decode_key, explain_name
 from lakelens.codecs.paimon.types import TypeLike
-from lakelens.codecs.span.reader import SpanReader, damage_span_if, explain_items, find_places
+from lakelens.codecs.span.reader import (
+    FixedField,
+    SpanReader,
+    damage_span_if,
+    explain_items,
+    fields,
+    find_places,
+)
 from lakelens.codecs.span.span import Octets, Span
 
 DATA_EVOLUTION = b"DEIX"
 _SMALLEST_FILE = 10
+_SINCE_2 = fields("<B version; <B null key flags: bit 0: no first key, bit 1: no last key")
+_EVOLUTION = (FixedField("4s", "magic"), *fields(">i version; >q scanned snapshot id"))
+_LEVEL = fields(">i version; >i level")
 
 
 def explain_index_meta(
@@ -60,8 +70,7 @@ def _explain_keys(data: Octets, start: int, end: int, type_: TypeLike | None) ->
             yield Span(at, reader.at, label, value, note)
     yield reader.number("<?", "has nulls")
     if reader.left:
-        yield reader.number("<B", "version")
-        yield reader.number("<B", "null key flags", "bit 0: no first key, bit 1: no last key")
+        yield from reader.struct(_SINCE_2)
     if reader.left:
         yield reader.rest("unused", "bytes that version 1 does not have")
 
@@ -69,10 +78,9 @@ def _explain_keys(data: Octets, start: int, end: int, type_: TypeLike | None) ->
 def _explain_source(data: Octets, start: int, end: int) -> Iterator[Span]:
     reader = SpanReader(data, start, end, "a source meta")
     if bytes(data[start : start + 4]) == DATA_EVOLUTION:
-        yield reader.magic(4)
-        yield from reader.numbers(">i version; >q scanned snapshot id")
+        yield from reader.struct(_EVOLUTION)
     else:
-        yield from reader.numbers(">i version; >i level")
+        yield from reader.struct(_LEVEL)
         count = reader.count(">i", "file count", "files", _SMALLEST_FILE)
         yield count
         if count.error is None:
