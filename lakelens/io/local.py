@@ -58,8 +58,8 @@ class LocalStore:
 
     def _read(self, path: str, start: int, length: int | None) -> bytes:
         try:
-            with _open_regular(path) as file:
-                size = os.fstat(file.fileno()).st_size
+            file, size = _open_regular(path)
+            with file:
                 file.seek(max(0, size + start) if start < 0 else start)
                 if length is None and size > MOST_BYTES:
                     message = f"is too large to be read whole: {size:,} bytes, at most {MOST_BYTES:,}"
@@ -74,19 +74,20 @@ class LocalStore:
 _DIRECT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
-def _open_regular(path: str) -> BinaryIO:
-    """Open a regular file; whatever else may be read without end, or not at all, is refused."""
+def _open_regular(path: str) -> tuple[BinaryIO, int]:
+    """Open a regular file and say how long it is; whatever else may be read without end, or not at all, is refused."""
     descriptor = os.open(
         path, os.O_RDONLY | _DIRECT
     )  # a pipe is opened without waiting for somebody to write into it
     try:
-        mode = os.fstat(descriptor).st_mode
+        status = os.fstat(descriptor)
+        mode = status.st_mode
         if stat.S_ISDIR(mode):
             raise IsADirectoryError(path)
         if not stat.S_ISREG(mode):
             kind = next((name for is_kind, name in _SPECIAL if is_kind(mode)), "something else")
             raise LakeError(f"is {kind}, a file was expected", path=path)
-        return os.fdopen(descriptor, "rb")
+        return os.fdopen(descriptor, "rb"), status.st_size
     except BaseException:
         os.close(descriptor)
         raise

@@ -57,10 +57,20 @@ class ThriftReader:
         self.at += size
         return self.data[self.at - size : self.at]
 
+    def byte(self) -> int:
+        at = self.at
+        if at >= len(self.data):
+            self.take(1)  # fails
+        self.at = at + 1
+        return self.data[at]
+
     def varint(self) -> int:
-        value = shift = 0
+        value = self.byte()
+        if value < 0x80:
+            return value
+        value, shift = value & 0x7F, 7
         while True:
-            byte = self.take(1)[0]
+            byte = self.byte()
             value |= (byte & 0x7F) << shift
             if byte < 0x80:
                 return value
@@ -77,7 +87,7 @@ class ThriftReader:
             self.fail("structures nested too deeply", expected=f"at most {MAX_DEPTH} levels")
         fields: dict[int, Any] = {}
         field_id = 0
-        while header := self.take(1)[0]:
+        while header := self.byte():
             kind, delta = header & 0x0F, header >> 4
             field_id = field_id + delta if delta else self.integer()
             if not -MAX_ID <= field_id <= MAX_ID:
@@ -95,7 +105,7 @@ class ThriftReader:
         if kind in (LIST, SET):
             return self.sequence(depth + 1)
         if kind in (TRUE, FALSE):
-            return self.take(1)[0] == TRUE
+            return self.byte() == TRUE
         if kind == BYTE:
             return struct.unpack("b", self.take(1))[0]
         if kind == DOUBLE:
@@ -107,7 +117,7 @@ class ThriftReader:
         return self.fail("a type that Thrift does not have", expected="1 to 13", seen=kind)
 
     def sequence(self, depth: int) -> list[Any]:
-        header = self.take(1)[0]
+        header = self.byte()
         kind, size = header & 0x0F, header >> 4
         size = self.varint() if size == 15 else size
         self.check_size(size, depth)
@@ -116,7 +126,7 @@ class ThriftReader:
     def pairs(self, depth: int) -> list[tuple[Any, Any]]:
         size = self.varint()
         self.check_size(size, depth)
-        kinds = self.take(1)[0] if size else 0
+        kinds = self.byte() if size else 0
         return [(self.value(kinds >> 4, depth), self.value(kinds & 0x0F, depth)) for _ in range(size)]
 
     def check_size(self, size: int, depth: int) -> None:
@@ -234,7 +244,7 @@ class _Tree:
         """Explain the fields behind field `number` and the stop; after many of them the rest is a span of its own."""
         reader, count = self.reader(at), 0
         known = shape.fields if isinstance(shape, Struct) else {}
-        while header := reader.take(1)[0]:
+        while header := reader.byte():
             count += 1
             if count > GROUP:
                 make = partial(self.explain_from, reader.at - 1, end, shape, depth, number)
@@ -305,7 +315,7 @@ class _Tree:
 
     def explain_list(self, at: int, shape: Shape, depth: int) -> Iterator[Span]:
         reader = self.reader(at)
-        header = reader.take(1)[0]
+        header = reader.byte()
         kind, size = header & 0x0F, header >> 4
         of = f"of {_KINDS.get(kind, f'type {kind}')}"
         note = f"{format_count(size, 'element')} {of}" if size < 15 else of
@@ -352,7 +362,7 @@ class _Tree:
         yield self.leaf(at, reader.at, "size", size, "varint")
         reader.check_size(size, depth)
         if size:
-            kinds = reader.take(1)[0]
+            kinds = reader.byte()
             yield self.leaf(reader.at - 1, reader.at, "types", kinds, "of keys and of values")
             yield from self.pair_up(reader.at, self.end_of(at), kinds, depth, 0, size)
 

@@ -9,7 +9,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from lakelens.formats.access import LruCache, TableAccess
-from lakelens.formats.contents import read_footer
+from lakelens.formats.contents import FORMATS, make_footer, read_footer
+from lakelens.formats.contents import read_facts as read_stored_facts
 from lakelens.formats.hive.contents import (
     FileFacts,
     collect_bounds,
@@ -160,7 +161,10 @@ def _build_bounds(file: HiveFile) -> Bounds:
 def _read_footer(file: HiveFile) -> Footer:
     """Read the facts in the file's own footer. Raises `Corrupt` when it is empty, cut off or something else."""
     fetch_facts([file])
-    return read_footer(file._access.store, file.path, file.file_format)
+    store = file._access.store
+    if file.is_counted and file.record_count and file.file_format in FORMATS:  # its magic was looked at
+        return make_footer(store, file.path, read_stored_facts(store, file.path, file.file_format))
+    return read_footer(store, file.path, file.file_format)
 
 
 def _open_row_groups(file: HiveFile) -> RowGroups | None:

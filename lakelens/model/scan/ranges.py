@@ -262,10 +262,9 @@ def _as_numbers(array: Any) -> NDArray[Any]:
 
 def _mask(array: Any) -> Mask:
     """A boolean array as numpy's; what is not known is false."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    found: Mask = pc.fill_null(array, pa.scalar(False)).to_numpy(zero_copy_only=False)
+    if array.null_count:
+        array = array.fill_null(False)
+    found: Mask = array.to_numpy(zero_copy_only=False)
     return found
 
 
@@ -279,9 +278,9 @@ def _any(arrays: Iterable[Any]) -> Mask:
 
 def _count(array: Any) -> NDArray[np.int64]:
     """Counts as numpy's; one that is not known, or is no count, is negative."""
-    import pyarrow.compute as pc
-
-    counts: NDArray[np.int64] = pc.fill_null(array, -1).to_numpy(zero_copy_only=False)
+    if array.null_count:
+        array = array.fill_null(-1)
+    counts: NDArray[np.int64] = array.to_numpy(zero_copy_only=False)
     return counts
 
 
