@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from html import escape
+from itertools import chain
 
 from lakelens.options import display
 from lakelens.practice.encodings import Encoding, Row
@@ -12,13 +12,12 @@ from lakelens.views.card import cells, wording
 from lakelens.views.card.model import Block, Body, Card, Cell, Note, Picture, Role
 from lakelens.views.describe import describe
 from lakelens.views.hexdump.text import render_bytes_text
+from lakelens.views.svg import FONT, INKS, write_document, write_element
 
 _CALLS = ".check(answer), .hint(), .solution()"
 
 _STYLE = (
-    ":root{color-scheme:light dark;--f:light-dark(#1b1b1b,#e6e6e6);--m:light-dark(#5f5f5f,#a5a5a5);"
-    "--a:light-dark(#0b62c4,#6cb6ff)}"
-    "text{font:12px system-ui,'Liberation Sans',Helvetica,Arial,sans-serif;fill:var(--m)}"
+    f":root{{{INKS};--a:light-dark(#0b62c4,#6cb6ff)}}text{{{FONT};fill:var(--m)}}"
     ".ll-in{font:13px ui-monospace,'Liberation Mono',monospace;fill:var(--f);text-anchor:middle}"
     ".ll-on{fill:var(--a);font-weight:700}"
     "rect{fill:none;stroke:var(--m);stroke-opacity:.6}.ll-mark{stroke:var(--a);stroke-opacity:1;stroke-width:2}"
@@ -133,15 +132,8 @@ def draw_boxes(encoding: Encoding) -> str:
     width = round(max(sum(boxes) + 4 * len(boxes) for boxes in widths) + _LEFT + 4)
     height = len(encoding.rows) * (_HIGH + _GAP)
     tops = range(4, height, _HIGH + _GAP)
-    drawn = "".join(
-        part
-        for row, boxes, top in zip(encoding.rows, widths, tops, strict=True)
-        for part in _draw_row(row, boxes, top)
-    )
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">'
-        f"<style>{_STYLE}</style>{drawn}</svg>"
-    )
+    drawn = chain.from_iterable(map(_draw_row, encoding.rows, widths, tops))
+    return write_document((width, height), _STYLE, *drawn)
 
 
 def _measure_boxes(row: Row, rows: Sequence[Row]) -> list[float]:
@@ -154,10 +146,12 @@ def _measure_boxes(row: Row, rows: Sequence[Row]) -> list[float]:
 
 
 def _draw_row(row: Row, widths: Sequence[float], top: int) -> Iterator[str]:
-    yield f'<text x="0" y="{top + 17}">{escape(row.label)}</text>'
+    yield write_element("text", {"x": 0, "y": top + 17}, text=row.label)
     left = float(_LEFT)
     for box, wide in zip(row.boxes, widths, strict=True):
-        mark, on = (' class="ll-mark"', " ll-on") if box.is_marked else ("", "")
-        yield f'<rect{mark} x="{left:.1f}" y="{top}" width="{wide:.1f}" height="{_HIGH - 2}" rx="3"/>'
-        yield f'<text class="ll-in{on}" x="{left + wide / 2:.1f}" y="{top + 17}">{escape(box.text)}</text>'
+        mark, kind = ({"class": "ll-mark"}, "ll-in ll-on") if box.is_marked else ({}, "ll-in")
+        place = {"x": f"{left:.1f}", "y": top, "width": f"{wide:.1f}", "height": _HIGH - 2, "rx": 3}
+        yield write_element("rect", {**mark, **place})
+        at = {"class": kind, "x": f"{left + wide / 2:.1f}", "y": top + 17}
+        yield write_element("text", at, text=box.text)
         left += wide + 4

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 
 from lakelens.analysis.space import census as names
 from lakelens.analysis.space.census import Slice, Slices
@@ -21,6 +20,7 @@ from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Body, Card, Cell, Fold, Grid, Note, Picture, Target
 from lakelens.views.cards.finding import fold_findings, format_alert
 from lakelens.views.describe import describe, one
+from lakelens.views.svg import FONT, write_document, write_element
 
 _INDENT = "\N{NO-BREAK SPACE}" * 3
 _ALL_SLICES = Cell("all rows", target=named.page("space", part="slices"))
@@ -37,6 +37,10 @@ _LETTER = 6.4  # pixels that a letter takes, generously
 _PAD = 6
 _SHORTEST = 4  # letters
 _MOST_BOXES = 60
+_STYLE = (
+    f":root{{color-scheme:light dark}}text{{{FONT};fill:light-dark(#1b1b1b,#f0f0f0)}}"
+    "tspan{fill:light-dark(#4d4d4d,#c4c4c4)}"
+)
 #: Tints of a group and, lighter, of its parts: each as light and dark.
 _GREY = (("#dddddd", "#3a3d42"), ("#ececec", "#2b2e32"))
 _BLUE, _GREEN = (
@@ -351,14 +355,8 @@ class Box:
 def render_picture(space: Space) -> str:
     """Draw the directory, its groups, and their slices."""
     boxes = list_boxes(space)
-    drawn = "".join(map(_draw, boxes))
-    height = _HEIGHT * (1 + max(box.row for box in boxes))
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}">'
-        "<style>:root{color-scheme:light dark}text{font:12px system-ui,'Liberation Sans',Helvetica,Arial,sans-serif;"
-        "fill:light-dark(#1b1b1b,#f0f0f0)}tspan{fill:light-dark(#4d4d4d,#c4c4c4)}</style>"
-        f"{drawn}</svg>"
-    )
+    size = WIDTH, _HEIGHT * (1 + max(box.row for box in boxes))
+    return write_document(size, _STYLE, *map(_draw, boxes))
 
 
 def list_boxes(space: Space) -> list[Box]:
@@ -398,19 +396,20 @@ def _draw(box: Box) -> str:
     name, size = wording.clean(box.name, 80), wording.size(box.size)
     y = box.row * _HEIGHT
     wide = max(box.width - 1, 0.5)  # a gap of a pixel divides neighbours
-    title = escape(f"{name} {size}")
-    drawn = (
-        f'<g><title>{title}</title><rect x="{box.x:.1f}" y="{y}" width="{wide:.1f}" height="{_HEIGHT - 1}" '
-        f'style="fill:light-dark({box.tint[0]},{box.tint[1]})"/>'
-    )
+    place = {"x": f"{box.x:.1f}", "y": y, "width": f"{wide:.1f}", "height": _HEIGHT - 1}
+    tint = f"fill:light-dark({box.tint[0]},{box.tint[1]})"
+    drawn = [
+        write_element("title", {}, text=f"{name} {size}"),
+        write_element("rect", {**place, "style": tint}),
+    ]
     room = (wide - 2 * _PAD) / _LETTER
-    at = f'x="{box.x + _PAD:.1f}" y="{y + 18}"'
+    at = {"x": f"{box.x + _PAD:.1f}", "y": y + 18}
     if len(name) + 1 + len(size) <= room:
-        drawn += f"<text {at}>{escape(name)} <tspan>{escape(size)}</tspan></text>"
+        drawn.append(write_element("text", at, write_element("tspan", {}, text=size), text=f"{name} "))
     elif room >= _SHORTEST:
         short = name if len(name) <= room else f"{name[: int(room) - 1]}…"
-        drawn += f"<text {at}>{escape(short)}</text>"
-    return f"{drawn}</g>"
+        drawn.append(write_element("text", at, text=short))
+    return write_element("g", {}, *drawn)
 
 
 def describe_picture(space: Space) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING
 
 from lakelens.model.charts import Beside, Box, Branch, Bucket, Level, Run, Tier, count_noun
@@ -28,6 +27,7 @@ from lakelens.views.map.marks import (
     wrap,
     wrap_lines,
 )
+from lakelens.views.svg import INKS, write_document
 
 if TYPE_CHECKING:
     from lakelens.analysis.map import Map
@@ -351,9 +351,7 @@ def _draw_outside(beside: Beside) -> tuple[list[str], float]:
     return marks, y
 
 
-# The drawing of a map as a document of its own, for an image that any page may hold.
-#
-# It has no ground and follows the `color-scheme` of the page; nothing in it can run, nothing is fetched.
+# The drawing of a map as a document of its own.
 
 #: Units of the drawing, and pixels that it is shown in at most and at least: letters are never smaller than 11.5 pixels.
 _UNITS, _MOST, LEAST = 688, 820, 660
@@ -362,8 +360,7 @@ _LEGEND = (
     "not looked at. A line means that a file names another, its word is the field; a dotted one refers to it."
 )
 _STYLE = (
-    ":root{color-scheme:light dark;--f:light-dark(#1b1b1b,#e6e6e6);--m:light-dark(#5f5f5f,#a5a5a5);"
-    "--a:light-dark(#17753a,#5cbb74)}"
+    f":root{{{INKS};--a:light-dark(#17753a,#5cbb74)}}"
     "text{font:13px Helvetica,Arial,'Liberation Sans','Nimbus Sans',sans-serif;fill:var(--f)}"
     ".c{font-family:Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono',monospace;font-size:12px}"
     ".m{fill:var(--m)}.b{font-weight:600}.new{fill:var(--a);font-weight:700}"
@@ -398,17 +395,14 @@ def render_map(drawn: Map) -> str:
     for line in wrap(_LEGEND, RIGHT, 3):
         marks.append(draw_text(0, y, line, "m"))
         y += LINE
-    return write_document(marks, y, describe_map(drawn))
+    return write_drawing(marks, y, describe_map(drawn))
 
 
-def write_document(marks: Iterable[str], height: float, words: str) -> str:
+def write_drawing(marks: Iterable[str], height: float, words: str) -> str:
     """Marks as a document: so high, in the style of all maps, with what they show in words."""
     high = round(height)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_MOST}" height="{round(high * _MOST / _UNITS)}" '
-        f'viewBox="-1 -2 {_UNITS} {high}" role="img" aria-label="{escape(words)}">'
-        f"<style>{_STYLE}</style>{''.join(marks)}</svg>"
-    )
+    size = _MOST, round(high * _MOST / _UNITS)
+    return write_document(size, _STYLE, *marks, box=(-1, -2, _UNITS, high), words=words)
 
 
 def describe_map(drawn: Map) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from html import escape
 
 from lakelens.model.charts import WORDS, Box, State
-from lakelens.views.card.wording import clean, split_ids, visible
+from lakelens.views.card.wording import clean, split_ids
+from lakelens.views.svg import write_element
 
 # How wide text is, before anything draws it: names and sentences are cut and wrapped so that they stay inside their boxes.
 #
@@ -153,17 +153,16 @@ def is_marked(state: State) -> bool:
 
 
 def draw_text(x: float, y: float, text: str, kind: str = "", anchor: str = "") -> str:
-    """Draw a line of text; nothing for no text. Control characters are shown: XML has no place for them."""
+    """Draw a line of text; nothing for no text."""
     if not text:
         return ""
-    attributes = f' class="{kind}"' if kind else ""
-    attributes += f' text-anchor="{anchor}"' if anchor else ""
-    return f'<text x="{x:g}" y="{y:g}"{attributes}>{escape(visible(text))}</text>'
+    attributes = {"x": f"{x:g}", "y": f"{y:g}", "class": kind, "text-anchor": anchor}
+    return write_element("text", {name: said for name, said in attributes.items() if said}, text=text)
 
 
 def draw_path(shape: str, kind: str) -> str:
     """Draw a stroke."""
-    return f'<path d="{shape}" class="{kind}"/>'
+    return write_element("path", {"d": shape, "class": kind})
 
 
 def draw_frame(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lakelens.model.charts import MOST_BYTES, count_noun
 from lakelens.views.card import wording
-from lakelens.views.map.drawing import write_document
+from lakelens.views.map.drawing import write_drawing
 from lakelens.views.map.marks import (
     LINE,
     draw_frame,
@@ -77,7 +77,7 @@ def render_row(drawn: RowMap) -> str:
     for words in wrap(_LEGEND, _LANES[-1], 3):
         marks.append(draw_text(0, y, words, "m"))
         y += LINE
-    return write_document(marks, y, describe_row(drawn))
+    return write_drawing(marks, y, describe_row(drawn))
 
 
 def _count_columns(box: RowBox) -> int:

@@ -10,13 +10,13 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any, TypeAlias
 
 from lakelens.analysis.timeline.timeline import Kind, Mark, Timeline
 from lakelens.views.card import wording
 from lakelens.views.card.model import Target
-from lakelens.views.card.wording import MINUS, clean, plural, visible
+from lakelens.views.card.wording import MINUS, clean, plural
+from lakelens.views.svg import FONT, INKS, write_document, write_element
 from lakelens.views.timeline.layout import FLAG, LEFT, RIGHT, WIDTH, Layout, Scale, Spot, is_wide, lay_out
 from lakelens.views.timeline.wording import brief, describe_item, format_time, join_names
 
@@ -370,14 +370,10 @@ def describe_cuts(layout: Layout) -> str:
     return "; ".join(notes)
 
 
-# The still picture: the shapes of a timeline as a document of its own, for an image that any page may hold.
-#
-# It has no ground and follows the `color-scheme` of the page; nothing in it can run, nothing is fetched.
+# The still picture: the shapes of a timeline as a document of its own.
 
 _STYLE = (
-    ":root{color-scheme:light dark;--f:light-dark(#1b1b1b,#e6e6e6);--m:light-dark(#5f5f5f,#a5a5a5);"
-    "--g:light-dark(#fff,#111)}"
-    "text{font:12px system-ui,'Liberation Sans',Helvetica,Arial,sans-serif;fill:var(--m)}.ll-name{fill:var(--f)}"
+    f":root{{{INKS};--g:light-dark(#fff,#111)}}text{{{FONT};fill:var(--m)}}.ll-name{{fill:var(--f)}}"
     "path{fill:none}.ll-full{fill:var(--f)}.ll-open{fill:var(--g);stroke:var(--f);stroke-width:1.6}"
     ".ll-lane{stroke:var(--f);stroke-opacity:.45;stroke-width:1.2}.ll-base{stroke:var(--m)}"
     ".ll-cut,.ll-gap,.ll-back{stroke:var(--m);stroke-dasharray:2 3}.ll-flag{stroke:var(--m);fill:var(--g)}"
@@ -398,11 +394,7 @@ def render_picture(timeline: Timeline) -> str:
     lines = max((y for _, _, y in entries), default=0) + 1
     height = round(layout.height + 4 + _LEGEND * lines)
     shapes = [*draw_timeline(layout), *_draw_legend(layout, entries)]
-    drawn = "".join(_write(shape) for shape in shapes)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}">'
-        f"<style>{_STYLE}</style>{drawn}</svg>"
-    )
+    return write_document((WIDTH, height), _STYLE, *map(_write, shapes))
 
 
 def draw_linked(layout: Layout, words: str, link: Callable[[Target], str], pinned: str = "") -> str:
@@ -417,14 +409,12 @@ def draw_linked(layout: Layout, words: str, link: Callable[[Target], str], pinne
     for number, shape in _name_deletes(layout):
         drawn.setdefault(number, []).append(_write(shape))
     height = round(layout.height + 4)
-    marks = "".join(
+    marks = [
         _link_spot(layout, number, drawn.get(number, []), link, pinned) for number in range(len(layout.spots))
-    )
-    below = "".join(drawn.get(None, []))
-    return (
-        f'<svg width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" role="group" '
-        f'aria-label="{escape(visible(words))}"><g aria-hidden="true">{below}</g>{marks}</svg>'
-    )
+    ]
+    below = write_element("g", {"aria-hidden": "true"}, *drawn.get(None, []))
+    size = {"width": WIDTH, "height": height, "viewBox": f"0 0 {WIDTH} {height}"}
+    return write_element("svg", {**size, "role": "group", "aria-label": words}, below, *marks)
 
 
 def _name_deletes(layout: Layout) -> Iterator[tuple[int, Shape]]:
@@ -454,12 +444,17 @@ def _link_spot(
     """Say what is drawn at a place, as a link to what it stands for, with all its height to point at."""
     spot = layout.spots[number]
     flags = [banner.full for banner in layout.banners if banner.spot == number]
-    words = escape(
-        visible(describe_item(layout.timeline, spot.item, flags).removesuffix(". Enter opens them"))
-    )
+    words = describe_item(layout.timeline, spot.item, flags).removesuffix(". Enter opens them")
+    title = write_element("title", {}, text=words)
     width = spot.right - spot.left
     top, bottom = min(layout.lanes.values()) - 14, layout.ground
-    hit = f'<rect class="ll-hit" x="{spot.left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{bottom - top:.1f}" rx="2"/>'
+    place = {
+        "x": f"{spot.left:.1f}",
+        "y": f"{top:.1f}",
+        "width": f"{width:.1f}",
+        "height": f"{bottom - top:.1f}",
+    }
+    hit = write_element("rect", {"class": "ll-hit", **place, "rx": 2})
     # the snapshot of a single mark; the part of the history that a fold stands for
     href = link(
         Target("snapshot", spot.item.marks[0].key)
@@ -467,15 +462,10 @@ def _link_spot(
         else Target("page", "timeline", (("first", str(spot.item.first)), ("last", str(spot.item.last))))
     )
     if not href:
-        return f"<g><title>{words}</title>{''.join(drawn)}</g>"
-    here = (
-        ' class="ll-here" aria-current="true"'
-        if pinned and any(m.key == pinned for m in spot.item.marks)
-        else ""
-    )
-    return (
-        f'<a href="{escape(href)}"{here} aria-label="{words}"><title>{words}</title>{hit}{"".join(drawn)}</a>'
-    )
+        return write_element("g", {}, title, *drawn)
+    is_here = pinned and any(mark.key == pinned for mark in spot.item.marks)
+    here = {"class": "ll-here", "aria-current": "true"} if is_here else {}
+    return write_element("a", {"href": href, **here, "aria-label": words}, title, hit, *drawn)
 
 
 def list_legend(layout: Layout) -> Iterator[str]:
@@ -495,8 +485,5 @@ def _draw_legend(layout: Layout, entries: Sequence[tuple[Entry, float, int]]) ->
 
 def _write(shape: Shape) -> str:
     tag, attributes, text = shape
-    written = "".join(
-        f' {name}="{escape(str(held))}"' for name, held in attributes.items() if name not in _PLACE
-    )
-    # a document in XML has no place for most control characters: they are shown instead
-    return f"<{tag}{written}>{escape(visible(text))}</{tag}>" if text else f"<{tag}{written}/>"
+    shown = {name: said for name, said in attributes.items() if name not in _PLACE}
+    return write_element(tag, shown, text=text)
