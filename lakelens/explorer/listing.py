@@ -54,25 +54,16 @@ class _Orders:
 
     def _order(self, text: str, sort: str) -> tuple[Sequence[int], tuple[str, ...]]:
         wrong: list[str] = []
-        positions = self._filter(text, wrong)
-        name = sort.removeprefix("-")
-        if name:
-            try:
-                positions = self.source.sort(name, positions, descending=sort.startswith("-"))
-            except KeyError:
-                wrong.append(f"there is no column {wording.clean(name, 60)!r} to sort by")
-        return positions, tuple(wrong)
-
-    def _filter(self, text: str, wrong: list[str]) -> Sequence[int]:
-        natural = self.source.natural
-        if not text:
-            return natural
         try:
-            kept = set(self.source.filter(text))
+            positions = self.source.keep(text)
         except LakeError as error:
+            positions = self.source.natural
             wrong.append(f"the filter is not understood: {wording.clean(error)}")
-            return natural
-        return [position for position in natural if position in kept]
+        try:
+            positions = self.source.sort(sort, positions)
+        except KeyError:
+            wrong.append(f"there is no column {wording.clean(sort.removeprefix('-'), 60)!r} to sort by")
+        return positions, tuple(wrong)
 
 
 class _Lists:

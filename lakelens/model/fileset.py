@@ -304,15 +304,13 @@ class FileSet(Bound, ArrowFiles, Interactive):
         >>> [file.record_count for file in ll.sample("iceberg").files.sort_by("record_count", descending=True)[:3]]
         [10, 10, 4]
         """
-        from lakelens.model.scan.choosing import check_name
+        from lakelens.model.scan.choosing import check_name, sort_numbers
 
         check_name(name, self.columns)
 
         def order() -> list[int]:
             values = [value for (value,) in self.pick(name)]
-            known = [place for place, value in enumerate(values) if value is not None]
-            known.sort(key=values.__getitem__, reverse=descending)
-            return known + [place for place, value in enumerate(values) if value is None]
+            return sort_numbers(range(len(values)), values, descending=descending)
 
         return self._choose_some(order)
 

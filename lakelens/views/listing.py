@@ -14,7 +14,7 @@ from lakelens.caching import cached_property
 from lakelens.model.collections import Items, Preview, QueryResult, Rows, read_cell
 from lakelens.model.fileset import FileSet
 from lakelens.model.manifest import Entries, Entry
-from lakelens.model.scan.choosing import choose_numbers
+from lakelens.model.scan.choosing import choose_numbers, sort_numbers
 from lakelens.model.snapshot import Snapshots
 from lakelens.options import display
 from lakelens.views.card import cells, wording
@@ -47,7 +47,7 @@ class Drawn(NamedTuple):
 
 
 class Source(ABC):
-    """Things in order, each known by its position."""
+    """Things in order, each known by its position; by default the items of `subject`, filtered by their `_words`."""
 
     #: what the list is called, what one of it is called, and several
     nouns: tuple[str, str, str]
@@ -76,21 +76,30 @@ class Source(ABC):
     def list_keys(self, name: str) -> Sequence[Any]:
         """What each is sorted by, None for nothing. Raises KeyError where there is no such column."""
 
-    @abstractmethod
     def filter(self, text: str) -> Sequence[int]:
-        """The positions that a filter leaves. Raises `LakeError` for one that cannot be understood."""
+        """Find the positions that a filter leaves: of those that hold every word of it, in any case.
 
-    @abstractmethod
+        Raises `LakeError` for a filter that cannot be understood.
+        """
+        words = text.casefold().split()
+        return [position for position, held in enumerate(self._words) if all(word in held for word in words)]
+
+    @property
+    def _words(self) -> Sequence[str]:
+        """What a filter by words looks at of each, case-folded."""
+        raise NotImplementedError
+
     def choose(self, positions: Sequence[int]) -> Any:
         """Some of them, as a list of the same kind."""
+        return [self.subject[position] for position in positions]
 
-    @abstractmethod
     def render(self, position: int) -> str:
-        """The card of one of them, without its style."""
+        """The card of one of them, without its style; empty where each is a page of its own."""
+        return ""
 
-    @abstractmethod
     def write_code(self, position: int) -> str:
         """What leads to one of them in Python; empty where nothing short does."""
+        return ""
 
     @abstractmethod
     def _grid(self, positions: Sequence[int]) -> Grid: ...
@@ -104,12 +113,26 @@ class Source(ABC):
         """Columns that every page has, whatever is on it."""
         return ()
 
-    def sort(self, name: str, positions: Sequence[int], *, descending: bool = False) -> list[int]:
-        """Positions by a column, least first; equal ones keep their order, those without a value are last."""
+    def keep(self, text: str) -> Sequence[int]:
+        """Find the positions that a filter leaves, all for none, in the order in which they are first shown.
+
+        Raises `LakeError` for a filter that cannot be understood.
+        """
+        if not text.strip():
+            return self.natural
+        kept = set(self.filter(text.strip()))
+        return [position for position in self.natural if position in kept]
+
+    def sort(self, order: str, positions: Sequence[int]) -> Sequence[int]:
+        """Sort positions by a column, least first, and greatest first with "-" before its name; by "" not at all.
+
+        Equal ones keep their order, those without a value are last. Raises KeyError where there is no such column.
+        """
+        name = order.removeprefix("-")
+        if not name:
+            return positions
         ranks = [_rank(key) for key in self.list_keys(name)]
-        known = [position for position in positions if ranks[position] is not None]
-        known.sort(key=ranks.__getitem__, reverse=descending)  # type: ignore[arg-type]
-        return known + [position for position in positions if ranks[position] is None]
+        return sort_numbers(positions, ranks, descending=order.startswith("-"))
 
     def draw(self, positions: Sequence[int]) -> Drawn:
         """Draw a page of them, with what the name of each column means."""
@@ -247,9 +270,9 @@ class ItemSource(Source):
         """See `Source.list_keys`."""
         return self._read[0][name]
 
-    def filter(self, text: str) -> Sequence[int]:
-        """See `Source.filter`."""
-        return _find_words(self._read[1], text)
+    @property
+    def _words(self) -> Sequence[str]:
+        return self._read[1]
 
     def choose(self, positions: Sequence[int]) -> Items[Any]:
         """See `Source.choose`."""
@@ -321,12 +344,8 @@ class RowSource(Source):
             raise KeyError(name)
         return [read_cell(cell) for cell in self._table.column(self._names.index(name))]
 
-    def filter(self, text: str) -> Sequence[int]:
-        """See `Source.filter`."""
-        return _find_words(self._words, text)
-
     @cached_property
-    def _words(self) -> list[str]:
+    def _words(self) -> Sequence[str]:
         return [" ".join(wording.value(value) for value in row).casefold() for row in self._rows.rows()]
 
     def choose(self, positions: Sequence[int]) -> Rows:
@@ -358,12 +377,6 @@ def make_source(thing: FileSet | Items[Any] | Rows) -> Source:
     if isinstance(thing, FileSet):
         return FileSource(thing)
     return RowSource(thing) if isinstance(thing, Rows) else ItemSource(thing)
-
-
-def _find_words(rows: Sequence[str], text: str) -> list[int]:
-    """Find the positions of the rows that hold every word of a text, in any case."""
-    words = text.casefold().split()
-    return [position for position, row in enumerate(rows) if all(word in row for word in words)]
 
 
 # The entries of a manifest for a reader who pages: of a large one those of a page are decoded, and columns of all.
@@ -461,7 +474,7 @@ class PairSource(Source):
     """Pairs of a name and a value, in two columns of these names; `show` makes the cell of a pair's value.
 
     >>> source = PairSource("document", [("id", 7), ("name", "a b")])
-    >>> source.filter("A"), source.sort("key", [0, 1], descending=True), source.draw([0]).rows[0][1].text
+    >>> source.keep("A"), source.sort("-key", [0, 1]), source.draw([0]).rows[0][1].text
     ([1], [1, 0], '7')
     """
 
@@ -488,13 +501,8 @@ class PairSource(Source):
             raise KeyError(name)
         return [pair[at] for pair in self._pairs]
 
-    def filter(self, text: str) -> Sequence[int]:
-        """See `Source.filter`."""
-        words = text.casefold().split()
-        return [place for place, held in enumerate(self._words) if all(word in held for word in words)]
-
     @cached_property
-    def _words(self) -> list[str]:
+    def _words(self) -> Sequence[str]:
         return [f"{name} {self._show(name, value).text}".casefold() for name, value in self._pairs]
 
     def choose(self, positions: Sequence[int]) -> Items[tuple[str, Any]]:

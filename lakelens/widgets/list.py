@@ -126,29 +126,16 @@ class ListWidget(StillWidget):
 
     def _follow_filter(self, _: Any) -> None:
         """Filter the rows; a filter that cannot be understood leaves them as they are."""
-        text = self.filter.strip()
         self._trouble = dict.fromkeys(self._trouble, "")
         try:
-            natural = self._source.natural
-            kept = self._source.filter(text) if text else natural
+            self._kept = self._source.keep(self.filter)
         except LakeError as error:
-            self._trouble = locate(text, error)
-        else:
-            if kept is not natural:
-                kept = sorted(kept, reverse=len(natural) > 1 and natural[0] > natural[-1])
-            self._kept = kept
-            self._sort()
-        self._turn(0)
+            self._trouble = locate(self.filter.strip(), error)
+        self._follow_order(None)
 
     def _follow_order(self, _: Any) -> None:
-        self._sort()
+        self._sorted = self._source.sort(self.order, self._kept)
         self._turn(0)
-
-    def _sort(self) -> None:
-        name = self.order.removeprefix("-")
-        self._sorted = (
-            self._source.sort(name, self._kept, descending=self.order.startswith("-")) if name else self._kept
-        )
 
     def _turn(self, start: int) -> None:
         """Show a page, even where it begins at the place of the one before."""

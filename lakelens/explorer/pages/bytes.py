@@ -89,23 +89,9 @@ class ObjectSource(Source):
         keys = {"object": "relative_path", "what it is": "role", "bytes": "size_bytes"}
         return [getattr(stored, keys[name]) for stored in self._found]
 
-    def filter(self, text: str) -> Sequence[int]:
-        """See `Source.filter`."""
-        words = text.casefold().split()
-        said = [f"{stored.relative_path} {stored.role}".casefold() for stored in self._found]
-        return [place for place, line in enumerate(said) if all(word in line for word in words)]
-
-    def choose(self, positions: Sequence[int]) -> Sequence[StoredFile]:
-        """See `Source.choose`."""
-        return [self._found[position] for position in positions]
-
-    def render(self, position: int) -> str:
-        """An object is a page of its own."""
-        return ""
-
-    def write_code(self, position: int) -> str:
-        """See `Source.write_code`."""
-        return ""
+    @property
+    def _words(self) -> Sequence[str]:
+        return [f"{stored.relative_path} {stored.role}".casefold() for stored in self._found]
 
     @property
     def _known(self) -> Sequence[str]:

@@ -113,26 +113,9 @@ class TableSource(Source):
             return [_rank_findings(found.outline) for _, found in self._tables]
         return [None if row[at].key is None else row[at].key for row in self._rows]
 
-    def filter(self, text: str) -> Sequence[int]:
-        """See `Source.filter`."""
-        words = text.casefold().split()
-        return [
-            place
-            for place, row in enumerate(self._rows)
-            if all(word in " ".join(cell.text for cell in row).casefold() for word in words)
-        ]
-
-    def choose(self, positions: Sequence[int]) -> Any:
-        """See `Source.choose`."""
-        return [self._tables[position] for position in positions]
-
-    def render(self, position: int) -> str:
-        """A table is a page of its own."""
-        return ""
-
-    def write_code(self, position: int) -> str:
-        """See `Source.write_code`."""
-        return ""
+    @cached_property
+    def _words(self) -> Sequence[str]:
+        return [" ".join(cell.text for cell in row).casefold() for row in self._rows]
 
     def _grid(self, positions: Sequence[int]) -> Grid:
         return Grid(_COLUMNS, tuple(self._rows[position] for position in positions))

@@ -50,6 +50,17 @@ def choose_numbers(
     return choose
 
 
+def sort_numbers(numbers: Sequence[int], keys: Sequence[Any], *, descending: bool) -> list[int]:
+    """Sort numbers by the keys at them, least first; equal ones keep their order, those without a key are last.
+
+    >>> sort_numbers([0, 1, 2], ["b", None, "a"], descending=False)
+    [2, 0, 1]
+    """
+    known = [number for number in numbers if keys[number] is not None]
+    known.sort(key=keys.__getitem__, reverse=descending)
+    return known + [number for number in numbers if keys[number] is None]
+
+
 def check_name(name: str, columns: FileColumns) -> None:
     """Raises `LakeError` with the nearest names where no column of `FileSet.to_arrow` is called that."""
     known = list_columns(columns, stats=True)

@@ -337,12 +337,12 @@ class Catalog(NamedItems[FoundTable]):
         >>> find(sample("iceberg").location).sort_by("committed_at", descending=True)[0].name
         'iceberg'
         """
+        from lakelens.model.scan.choosing import sort_numbers
+
         _check_column(name)
         values = self._build_columns([name]).column(0).to_pylist()
-        known = [place for place, value in enumerate(values) if value is not None]
-        known.sort(key=values.__getitem__, reverse=descending)
-        unknown = [place for place, value in enumerate(values) if value is None]
-        return self._like([self[place] for place in known + unknown])
+        order = sort_numbers(range(len(self)), values, descending=descending)
+        return self._like([self[place] for place in order])
 
     def _build_columns(self, names: Sequence[str]) -> pa.Table:
         if not set(names) <= _KNOWN_UNOPENED:
