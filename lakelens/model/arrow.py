@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
+from lakelens.errors import LakeError
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -77,6 +79,27 @@ def arrow_schema(fields: Iterable[Field]) -> pa.Schema:
     import pyarrow as pa
 
     return pa.schema([arrow_field(column) for column in fields])
+
+
+def to_polars(table: pa.Table) -> Any:
+    """Make a polars DataFrame of an Arrow table; needs polars.
+
+    What a file says of itself beside its columns stays behind: polars ends the process's thread over metadata
+    that is no text.
+    Raises `LakeError` for a table that polars cannot take.
+
+    >>> import pyarrow as pa
+    >>> to_polars(pa.table({"id": [1, 2]}).replace_schema_metadata({"writer": b"\\xff"})).shape
+    (2, 1)
+    """
+    import polars
+
+    try:
+        return polars.from_arrow(table.replace_schema_metadata(None))
+    except (Exception, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # a panic of polars is no Exception
+        raise LakeError(f"polars cannot take this table: {error}") from error
 
 
 def to_array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:

@@ -41,9 +41,9 @@ class Tabular:
 
     def to_polars(self) -> Any:
         """`to_arrow` as a polars DataFrame; needs polars."""
-        import polars
+        from lakelens.model.arrow import to_polars
 
-        return polars.from_arrow(self.to_arrow())
+        return to_polars(self.to_arrow())
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
@@ -377,7 +377,8 @@ def know_none(*_: object) -> None:
 def read_cell(cell: Any) -> Any:
     """Read a value as Python has it: a map as a dictionary, a time after the year 9999 as text.
 
-    A struct that Python cannot have as a dictionary, two of its fields having one name, is a list of names and values.
+    A struct that Python cannot have as a dictionary, two of its fields having one name, is a list of names and values; in a
+    text that is not UTF-8 the bytes that say nothing are replaced.
     """
     import pyarrow as pa
 
@@ -386,6 +387,8 @@ def read_cell(cell: Any) -> Any:
     except (ValueError, OverflowError):
         if pa.types.is_struct(cell.type):
             return [(field.name, read_cell(cell[place])) for place, field in enumerate(cell.type)]
+        if isinstance(cell, pa.StringScalar | pa.LargeStringScalar | pa.StringViewScalar):
+            return cell.as_buffer().to_pybytes().decode(errors="replace")
         try:
             return str(cell.cast(pa.string()))
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

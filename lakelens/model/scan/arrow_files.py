@@ -110,9 +110,9 @@ class ArrowFiles:
         stats, columns
             As for `to_arrow`.
         """
-        import polars
+        from lakelens.model.arrow import to_polars
 
-        return polars.from_arrow(self.to_arrow(stats, columns))
+        return to_polars(self.to_arrow(stats, columns))
 
     def batches(
         self, size: int = 4096, stats: bool = True, columns: Iterable[str] | None = None
