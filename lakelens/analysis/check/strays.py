@@ -11,9 +11,10 @@ Nothing is removed. While anything that could refer to files is unread, orphans 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from lakelens import options
@@ -245,8 +246,7 @@ class _Maker:
             size, keepers = self.losses.find_recorded(number), tuple(self.losses.list_keepers(number))
         original = self._originals.get(path)
         reason = "it is not there" if original is None else f"not in this copy; {original} still has it"
-        made = self._make(path, -1 if size is None else size, role, reason, keepers, size)
-        return replace(made, original=original)
+        return self._make(path, -1 if size is None else size, role, reason, keepers, size, original)
 
     @cached_property
     def _originals(self) -> Mapping[str, str]:
@@ -265,11 +265,16 @@ class _Maker:
         return self._make(path, size, role, f"recorded with {recorded:,} bytes", keepers, recorded)
 
     def _make(
-        self, path: str, size: int, role: str, reason: str, keepers: Sequence[int], recorded: int | None
+        self,
+        path: str,
+        size: int,
+        role: str,
+        reason: str,
+        keepers: Sequence[int],
+        recorded: int | None,
+        original: str | None = None,
     ) -> Stray:
-        held = [self.holdings.keepers[number] for number in keepers]
-        ids = tuple(dict.fromkeys(one.id for one in held if one.id is not None))
-        names = tuple(one.name for one in held)
+        ids, names = self._name_keepers(tuple(keepers))
         return Stray(
             path,
             self._shorten(path),
@@ -279,7 +284,22 @@ class _Maker:
             reason=reason,
             snapshots=ids,
             recorded_bytes=recorded,
+            original=original,
         )
+
+    @cached_property
+    def _name_keepers(self) -> Callable[[tuple[int, ...]], tuple[tuple[int, ...], tuple[str, ...]]]:
+        """Give the ids and names of some keepers; many files are needed by the same ones."""
+
+        @lru_cache(maxsize=1_000)
+        def name(keepers: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[str, ...]]:
+            held = [self.holdings.keepers[number] for number in keepers]
+            ids = (keeper.id for keeper in held)
+            return tuple(dict.fromkeys(id for id in ids if id is not None)), tuple(
+                keeper.name for keeper in held
+            )
+
+        return name
 
     def _describe_document(self, path: str) -> tuple[str, int | None]:
         named = self.holdings.named.get(path)
