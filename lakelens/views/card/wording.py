@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import show_active
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 MINUS = "\u2212"
 DEEPEST = 100  # levels of a value that are written
+_MOST_ITEMS = 50  # of a list or a map within a value
 
 
 def clean(text: object, limit: int | None = None) -> str:
@@ -236,6 +238,8 @@ def value(thing: object, missing: str = "absent", depth: int = 0) -> str:
 
     >>> value([None], "NULL"), value(None), value("a"), value(b"\\x01a"), value(date(2024, 1, 1)), value(True)
     ('[NULL]', 'absent', "'a'", '01 61', '2024-01-01', 'True')
+    >>> value(dict.fromkeys(range(60), 0))[-19:]
+    ', 49: 0, … 10 more}'
     """
     if depth > DEEPEST:
         return "…"
@@ -250,13 +254,11 @@ def value(thing: object, missing: str = "absent", depth: int = 0) -> str:
     if isinstance(thing, date):
         return thing.isoformat()
     if isinstance(thing, Mapping):
-        return clean(
-            "{"
-            + ", ".join(f"{clean(k)}: {value(v, missing, depth + 1)}" for k, v in _head(thing.items()))
-            + "}"
-        )
+        pairs = islice(thing.items(), _MOST_ITEMS)
+        return _enclose("{}", (f"{clean(k)}: {value(v, missing, depth + 1)}" for k, v in pairs), len(thing))
     if isinstance(thing, list | tuple | set | frozenset):
-        return clean("[" + ", ".join(value(item, missing, depth + 1) for item in _head(thing)) + "]")
+        items = islice(thing, _MOST_ITEMS)
+        return _enclose("[]", (value(item, missing, depth + 1) for item in items), len(thing))
     if isinstance(thing, int | float) or not type(thing).__module__.startswith("lakelens."):
         return clean(thing)
     return clean(
@@ -275,6 +277,7 @@ def name(path: str | None) -> str:
     return clean((path or "").rstrip("/").rsplit("/", 1)[-1])
 
 
-def _head(items: Any, most: int = 50) -> list[Any]:
-    listed = list(items)
-    return listed if len(listed) <= most else [*listed[:most], f"… {len(listed) - most} more"]
+def _enclose(brackets: str, items: Iterable[str], total: int) -> str:
+    """Enclose the first items of a value in brackets, and say how many more there are."""
+    more = [f"… {total - _MOST_ITEMS} more"] if total > _MOST_ITEMS else []
+    return clean(brackets[0] + ", ".join([*items, *more]) + brackets[1])
