@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, overload
 from lakelens.caching import cached_property
 from lakelens.display import Displayable, Interactive
 from lakelens.errors import UnknownName, list_nearest
+from lakelens.model.arrow import to_polars
 from lakelens.model.facts.facts import Fact, Facts, build_rows
 from lakelens.model.facts.traits import Vocabulary
 
@@ -41,8 +42,6 @@ class Tabular:
 
     def to_polars(self) -> Any:
         """`to_arrow` as a polars DataFrame; needs polars."""
-        from lakelens.model.arrow import to_polars
-
         return to_polars(self.to_arrow())
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:

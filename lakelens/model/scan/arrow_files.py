@@ -7,6 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
 from lakelens.display import call
+from lakelens.model.arrow import to_polars
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,8 +111,6 @@ class ArrowFiles:
         stats, columns
             As for `to_arrow`.
         """
-        from lakelens.model.arrow import to_polars
-
         return to_polars(self.to_arrow(stats, columns))
 
     def batches(
