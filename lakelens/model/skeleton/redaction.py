@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from random import Random
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from lakelens.errors import LakeError, list_nearest
 
@@ -61,6 +61,10 @@ class Names:
     def find_column(self, name: str) -> str | None:
         """Find the name in place of one that some column has; None when none has it."""
         return self._columns.get(name)
+
+    def refer(self, name: str) -> str:
+        """The name in place of one that refers to a column; a numbered word where no column has it."""
+        return self._columns.get(name) or self.word("no-column-", name)
 
     def field(self, name: str, field_id: int | str) -> str:
         """The name in place of a partition field's: the column's where they are the same."""
@@ -157,6 +161,20 @@ class Redaction:
     def keeps_values(self, names: Iterable[str]) -> bool:
         """Check whether the values of a column stay, which had these names."""
         return "values" in self.keep or not self.keep.isdisjoint(names)
+
+    def comment(self, text: Any) -> Any:
+        """Say what stands for a comment: it stays with the names, or where it is empty."""
+        return text if self.names.keeps_all or not text else "(comment)"
+
+    def leave_out(self, what: str, instead: Any) -> Callable[[Any], Any]:
+        """Make a pen that writes one thing instead of any other, and says what was left out where there was anything."""
+
+        def write(value: Any) -> Any:
+            if value:
+                self.note(f"{what} are left out")
+            return instead
+
+        return write
 
     def check_kept(self, columns: Collection[str]) -> None:
         """Raises `LakeError` when `keep` names what is neither a kind nor a column."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from lakelens.codecs.avro.records import encode_records
@@ -17,8 +18,9 @@ from lakelens.formats.iceberg.manifests.records import (
     find_name,
     unwrap,
 )
-from lakelens.formats.iceberg.skeleton.column_book import RESERVED, PartitionMap
-from lakelens.formats.iceberg.skeleton.pens import MARK, Pen
+from lakelens.formats.iceberg.skeleton.column_book import PartitionMap
+from lakelens.formats.iceberg.skeleton.pens import Pen
+from lakelens.model.skeleton.walk import Spot, Table, Walk, Within, fill_location, keep, of_text
 
 # The Avro schemas of manifests and manifest lists: ids, types and specified names stay; partition fields get new names.
 #
@@ -118,9 +120,6 @@ FIELD_NAMES = frozenset(
 )
 
 
-_FORMATS = frozenset(("parquet", "orc", "avro", "puffin"))
-
-
 @dataclass(frozen=True)
 class AvroDocument:
     """One file of records before it is written: its schema, its header's other entries, its records and its codec.
@@ -148,107 +147,78 @@ class AvroDocument:
         return replace(self, records=records)
 
 
-def fill_location(record: dict[str, Any], location: str) -> dict[str, Any]:
-    """A record with the location in place of its mark: in paths, and in bounds of paths."""
-    return {key: _fill(key, value, location) for key, value in record.items()}
+# Lines and entries: every field stays that the specification has, but those of these paths, which a pen writes.
+#
+# Tables are of specified names; the fields of one file are recognised by their ids, and keep the names that they have there.
+
+_FORMATS = frozenset(("parquet", "orc", "avro", "puffin"))
 
 
-def _fill(key: str, value: Any, location: str) -> Any:
-    if isinstance(value, str):
-        return value.replace(MARK, location)
-    if isinstance(value, dict):
-        return fill_location(value, location)
-    if key in ("lower_bounds", "upper_bounds") and value and value[0].get("key", 0) > RESERVED:
-        return [{**pair, "value": _fill_bound(pair["value"], location)} for pair in value]
-    return _fill_bound(value, location)
+def find_inner(record: Mapping[str, Any], number: int, name: str, kind: str = "record") -> Mapping[str, Any]:
+    """Find the Avro type of a field of a record, by its id or its name; empty where there is none of that kind."""
+    found = find_field(record, number, name)
+    return {} if found is None else unwrap(found["type"], kind)
 
 
-def _fill_bound(value: Any, location: str) -> Any:
-    return value.replace(MARK.encode(), location.encode()) if isinstance(value, bytes) else value
+def find_partition(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Find the Avro record of the partition tuples of a manifest."""
+    return find_inner(find_inner(record, 2, "data_file"), 102, "partition")
 
 
-class ListWalk:
-    """The lines of one manifest list."""
+def walk_lines(
+    record: Mapping[str, Any], list_fields: Callable[[Any], Sequence[PartitionMap]], pen: Pen
+) -> Walk:
+    """Make the walk over the lines of a manifest list; `list_fields` gives the fields of a line's partition spec."""
 
-    def __init__(self, record: Mapping[str, Any]) -> None:
-        self.names = name_fields(record, "manifest")
-        stored = next((one for one, name in self.names.items() if name == "partitions"), None)
-        found: Mapping[str, Any] | None = find_field(record, 507, "partitions") if stored else None
-        array = unwrap(found["type"], "array") if found is not None else {}
-        self._summary = name_fields(unwrap(array.get("items"), "record"), "summary")
+    def write_bound(data: Any, summary: Spot) -> Any:
+        line = None if summary.above is None else summary.above.holder
+        fields, place = list_fields(line), int(summary.key)
+        return (
+            pen.partition_bound(fields[place], data)
+            if isinstance(data, bytes) and place < len(fields)
+            else _blank(data)
+        )
 
-    def find(self, line: Mapping[str, Any], name: str) -> Any:
-        """Find a specified field of a line; None when it has none."""
-        return next((line.get(stored) for stored, known in self.names.items() if known == name), None)
-
-    def write(self, line: Mapping[str, Any], fields: list[PartitionMap], pen: Pen) -> dict[str, Any]:
-        """Write a line with everything replaced; `fields` are those of its partition spec."""
-        made: dict[str, Any] = {}
-        for stored, name in self.names.items():
-            value = line.get(stored)
-            if name == "manifest_path" and isinstance(value, str):
-                value = pen.manifest(value)
-            elif name == "key_metadata" and isinstance(value, bytes):
-                value = bytes(len(value))
-            elif name == "partitions" and isinstance(value, list):
-                value = [self._write_summary(one, at, fields, pen) for at, one in enumerate(value)]
-            made[stored] = value
-        return made
-
-    def _write_summary(self, summary: Any, at: int, fields: list[PartitionMap], pen: Pen) -> Any:
-        if not isinstance(summary, dict):
-            return None
-        made: dict[str, Any] = {}
-        for stored, name in self._summary.items():
-            value = summary.get(stored)
-            if isinstance(value, bytes):
-                value = pen.partition_bound(fields[at], value) if at < len(fields) else bytes(len(value))
-            made[stored] = value if name else None
-        return made
+    summary = unwrap(find_inner(record, 507, "partitions", "array").get("items"), "record")
+    bounds = dict.fromkeys(("lower_bound", "upper_bound"), Within(write_bound))
+    tables: dict[str, Table] = {
+        "line": {
+            "*": keep,
+            "manifest_path": of_text(pen.manifest),
+            "key_metadata": _blank,
+            "partitions[]": "summary",
+        },
+        "summary": {"*": _blank, **bounds},
+    }
+    return Walk(tables, {"line": name_fields(record, "manifest"), "summary": name_fields(summary, "summary")})
 
 
-class EntryWalk:
-    """The entries of one manifest."""
+def walk_entries(
+    record: Mapping[str, Any], partition: Mapping[str, tuple[str, PartitionMap]], pen: Pen
+) -> Walk:
+    """Make the walk over the entries of a manifest; `partition` has the new names of partition fields and their values."""
 
-    def __init__(self, record: Mapping[str, Any], partition: Mapping[str, tuple[str, PartitionMap]]) -> None:
-        self.names = name_fields(record, "entry")
-        found = find_field(record, 2, "data_file")
-        self.file_record = unwrap(found["type"], "record") if found is not None else {}
-        self.file_names = name_fields(self.file_record, "file")
-        inner = find_field(self.file_record, 102, "partition")
-        self.partition_record = unwrap(inner["type"], "record") if inner is not None else {}
-        self._partition = partition
+    def write_tuple(values: Mapping[str, Any]) -> dict[str, Any]:
+        fields = ((*partition[stored], value) for stored, value in values.items())
+        return {name: None if value is None else pen.partition(field, value) for name, field, value in fields}
 
-    def write(self, entry: Mapping[str, Any], pen: Pen) -> dict[str, Any]:
-        """Write an entry with everything replaced."""
-        made: dict[str, Any] = {}
-        for stored, name in self.names.items():
-            value = entry.get(stored)
-            made[stored] = (
-                self._write_file(value, pen) if name == "data_file" and isinstance(value, dict) else value
-            )
-        return made
+    file: Table = {
+        "*": keep,
+        **dict.fromkeys(("file_path", "referenced_data_file"), of_text(pen.file)),
+        **dict.fromkeys(("lower_bounds", "upper_bounds"), partial(_write_bounds, pen=pen)),
+        "file_format": of_text(lambda name: name if name.lower() in _FORMATS else "other"),
+        "partition{}": write_tuple,
+        "key_metadata": _blank,
+    }
+    names = {
+        "entry": name_fields(record, "entry"),
+        "file": name_fields(find_inner(record, 2, "data_file"), "file"),
+    }
+    return Walk({"entry": {"*": keep, "data_file": "file"}, "file": file}, names)
 
-    def _write_file(self, file: Mapping[str, Any], pen: Pen) -> dict[str, Any]:
-        made: dict[str, Any] = {}
-        for stored, name in self.file_names.items():
-            value = file.get(stored)
-            if name in ("file_path", "referenced_data_file") and isinstance(value, str):
-                value = pen.file(value)
-            elif name == "file_format" and isinstance(value, str):
-                value = value if value.lower() in _FORMATS else "other"
-            elif name == "partition" and isinstance(value, dict):
-                fields = ((self._partition[key], inner) for key, inner in value.items())
-                value = {
-                    new: None if inner is None else pen.partition(field, inner)
-                    for (new, field), inner in fields
-                }
-            elif name in ("lower_bounds", "upper_bounds") and value is not None:
-                value = _write_bounds(value, pen)
-            elif name == "key_metadata" and isinstance(value, bytes):
-                value = bytes(len(value))
-            made[stored] = value
-        return made
+
+def _blank(value: Any) -> Any:
+    return bytes(len(value)) if isinstance(value, bytes) else value
 
 
 def _write_bounds(bounds: Any, pen: Pen) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.skeleton.avro_files import AvroDocument, name_fields
-from lakelens.formats.iceberg.skeleton.pens import MARK
+from lakelens.model.skeleton.walk import MARK
 
 Keys = frozenset[str]
 _STATUS = {0: "existing", 1: "added", 2: "deleted"}

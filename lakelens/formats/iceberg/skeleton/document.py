@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -17,9 +17,11 @@ from lakelens.codecs.iceberg.types import IcebergType, parse_type
 from lakelens.codecs.iceberg.value_json import parse_json_value
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.metadata.columns import PROPERTY as NAME_MAPPING
+from lakelens.formats.iceberg.skeleton.avro_files import FIELD_NAMES
 from lakelens.formats.iceberg.skeleton.column_book import ColumnBook, count_json, write_json
-from lakelens.formats.iceberg.skeleton.pens import MARK, PlaceBook
+from lakelens.formats.iceberg.skeleton.pens import PlaceBook
 from lakelens.model.skeleton.redaction import Redaction
+from lakelens.model.skeleton.walk import LEFT_OUT, MARK, Spot, Table, Walk, Within, keep_number, one_of
 
 # Which properties and summary entries stay: keys that Iceberg specifies, and values that are numbers or words of its own.
 #
@@ -77,6 +79,8 @@ parquet orc avro puffin zstd gzip snappy lz4 lzo brotli uncompressed deflate zli
 distributed append replace overwrite delete spark flink trino hive impala presto dremio starrocks
 """
 _WORDS = frozenset(_PLAIN_WORDS.split())
+#: what the column inside of a list or a map is called
+_FIXED = ("element", "key", "value")
 _PLAIN_NUMBER = re.compile(r"[+-]?\d{1,20}(\.\d{1,10})?|truncate\(\d{1,6}\)")
 _VERSION = re.compile(r"\d{1,3}(\.\d{1,3}){1,3}")
 _LIBRARY = re.compile(r"Apache Iceberg \d{1,3}(\.\d{1,3}){1,3}( \(commit [0-9a-f]{40}\))?|unknown")
@@ -160,9 +164,8 @@ def _rename(name: str, redaction: Redaction) -> str:
     whole = names.find_column(name)
     if whole is not None:
         return whole
-    fixed = ("element", "key", "value")
     parts = [(names.find_column(part), part) for part in name.split(".")]
-    if all(found or part in fixed for found, part in parts):
+    if all(found or part in _FIXED for found, part in parts):
         return ".".join(found or part for found, part in parts)
     return names.word("no-column-", name)
 
@@ -174,275 +177,182 @@ def redact_name_mapping(text: Any, book: ColumnBook) -> str:
     except (ValueError, TypeError, RecursionError):
         book.redaction.note("the name mapping could not be read and is left out")
         return "[]"
-    return json.dumps(_map_names(mapping, book, 0))
+
+    def rename(name: Any, entry: Spot) -> str:
+        number = entry.holder.get("field-id")
+        return str(name) if name in _FIXED else book.name(str(name), number if isinstance(number, int) else 0)
+
+    table: Table = {"field-id": keep_number, "names[]": Within(rename), "fields[]": "names"}
+    return json.dumps(Walk({"names": table}).write_each(mapping, "names"))
 
 
-def _map_names(mapping: Any, book: ColumnBook, depth: int) -> list[Any]:
-    made = []
-    for entry in mapping if isinstance(mapping, list) and depth < 100 else ():
-        if not isinstance(entry, dict):
-            continue
-        number = entry.get("field-id")
-        kept: dict[str, Any] = {"field-id": number} if isinstance(number, int) else {}
-        listed = entry.get("names")
-        names = [str(name) for name in listed] if isinstance(listed, list) else []
-        key = number if isinstance(number, int) else 0
-        kept["names"] = [
-            name if name in ("element", "key", "value") else book.name(name, key) for name in names
-        ]
-        if "fields" in entry:
-            kept["fields"] = _map_names(entry["fields"], book, depth + 1)
-        made.append(kept)
-    return made
-
-
-_NUMBER = re.compile(r"[+-]?\d{1,20}(\.\d{1,20})?([eE][+-]?\d{1,3})?")
 _TYPE = re.compile(
     r"boolean|int|long|float|double|date|time|timestamp|timestamptz|timestamp_ns|timestamptz_ns|string|uuid|binary|unknown|"
     r"variant|decimal\(\s*\d{1,3}\s*,\s*-?\d{1,3}\s*\)|fixed\[\s*\d{1,9}\s*\]"
 )
 _PARAMETERISED = ("geometry", "geography")
-_KEPT_NUMBERS = (
-    *("format-version", "last-sequence-number", "last-updated-ms", "last-column-id", "current-schema-id"),
-    *("default-spec-id", "last-partition-id", "default-sort-order-id", "current-snapshot-id", "next-row-id"),
-)
-_SNAPSHOT_NUMBERS = (
-    *("snapshot-id", "parent-snapshot-id", "sequence-number", "timestamp-ms", "schema-id", "first-row-id"),
-    "added-rows",
-)
-_REF_NUMBERS = ("snapshot-id", "min-snapshots-to-keep", "max-snapshot-age-ms", "max-ref-age-ms")
-_KNOWN_WORDS = (
-    "branch",
-    "tag",
-    "BRANCH",
-    "TAG",
-    "asc",
-    "desc",
-    "nulls-first",
-    "nulls-last",
-    "struct",
-    "list",
-    "map",
-)
+_KEYWORDS = """
+branch tag BRANCH TAG asc desc nulls-first nulls-last struct list map
+"""
+_keep_word = one_of(frozenset(_KEYWORDS.split()), "other")
 
 
-def keep_number(value: Any) -> Any:
-    """Keep a number as it is, also one that some JSON tool turned into text; anything else becomes null.
-
-    >>> keep_number(7), keep_number("7"), keep_number("secret")
-    (7, '7', None)
-    """
-    if value is None or isinstance(value, bool | int | float):
-        return value
-    return value if isinstance(value, str) and _NUMBER.fullmatch(value) else None
+def _write_type(value: Any) -> str:
+    """Write a type that is a text: one not known without its parameters, a geographic one without its reference system."""
+    text = str(value)
+    if _TYPE.fullmatch(text):
+        return text
+    return next((word for word in _PARAMETERISED if text.startswith(word)), "unknown")
 
 
-def keep_word(value: Any) -> Any:
-    """Keep a word of the specification; anything else becomes `other`."""
-    return value if value in _KNOWN_WORDS else "other"
+def _write_transform(value: Any) -> Any:
+    return value if Transform.parse(str(value)).is_known else "unknown"
+
+
+# The paths of the metadata document, and of the schemas and specs inside of it.
+
+_DOCUMENT_NUMBERS = """
+format-version last-sequence-number last-updated-ms last-column-id current-schema-id default-spec-id last-partition-id
+default-sort-order-id current-snapshot-id next-row-id
+partition-specs[].spec-id sort-orders[].order-id sort-orders[].fields[].source-id sort-orders[].fields[].source-ids[]
+snapshots[].snapshot-id snapshots[].parent-snapshot-id snapshots[].sequence-number snapshots[].timestamp-ms
+snapshots[].schema-id snapshots[].first-row-id snapshots[].added-rows
+snapshot-log[].timestamp-ms snapshot-log[].snapshot-id
+"""
+_REF_NUMBERS = "snapshot-id min-snapshots-to-keep max-snapshot-age-ms max-ref-age-ms"
+_SCHEMA_NUMBERS = """
+schema-id identifier-field-ids[] element-id key-id value-id element-required value-required
+"""
+_SCHEMA: Table = {
+    "type": _keep_word,
+    "fields[]": "field",
+    **dict.fromkeys(_SCHEMA_NUMBERS.split(), keep_number),
+    **dict.fromkeys(_FIXED, _write_type),
+    **dict.fromkeys((f"{name}{{}}" for name in _FIXED), "schema"),
+}
+_FIELD: Table = {"id": keep_number, "required": keep_number, "type": _write_type, "type{}": "schema"}
 
 
 class DocumentWriter:
-    """Writes one table's metadata document again."""
+    """Writes one table's metadata document again, and what of it is in the headers of manifests."""
 
-    def __init__(self, book: ColumnBook, places: PlaceBook, current: Mapping[str, Any]) -> None:
-        self.book, self.redaction, self._places = book, book.redaction, places
-        self._current = current
+    def __init__(self, book: ColumnBook, places: PlaceBook) -> None:
+        redaction = book.redaction
+        self._book, self._redaction, self._places = book, redaction, places
+        self._walk = Walk(
+            {
+                "document": {
+                    **dict.fromkeys(_DOCUMENT_NUMBERS.split(), keep_number),
+                    "table-uuid": lambda value: str(UUID(int=redaction.random.getrandbits(128))),
+                    "location": places.spell,
+                    "schema": self.write_schema,
+                    "schemas[]": self.write_schema,
+                    "partition-spec[]": "partition field",
+                    "partition-specs[].fields[]": "partition field",
+                    "sort-orders[].fields[].transform": _write_transform,
+                    "sort-orders[].fields[].direction": _keep_word,
+                    "sort-orders[].fields[].null-order": _keep_word,
+                    "properties": lambda value: (
+                        redact_properties(value, book, MARK) if isinstance(value, dict) else {}
+                    ),
+                    "refs": self._write_refs,
+                    "snapshots[].manifest-list": Within(self._name_list),
+                    "snapshots[].manifests[]": lambda value: places.name_manifest(str(value)),
+                    "snapshots[].summary{}": lambda value: redact_summary(value, redaction),
+                    "snapshots[].key-id": lambda value: redaction.names.word("key-", str(value)),
+                    "metadata-log": redaction.leave_out("earlier metadata files and their log", []),
+                    "statistics": redaction.leave_out("statistics files (sketches of values)", []),
+                    "partition-statistics": redaction.leave_out("partition statistics files", []),
+                    "encryption-keys": redaction.leave_out("encryption keys", []),
+                    "*": self._note_unspecified,
+                },
+                "ref": {**dict.fromkeys(_REF_NUMBERS.split(), keep_number), "type": _keep_word},
+                "schema": _SCHEMA,
+                "field": {
+                    **_FIELD,
+                    "name": Within(self._name_column),
+                    "doc": redaction.comment,
+                    "initial-default": Within(self._write_default),
+                    "write-default": Within(self._write_default),
+                },
+                "partition field": {
+                    **dict.fromkeys(("source-id", "field-id", "source-ids[]"), keep_number),
+                    "name": Within(self._name_partition),
+                    "transform": _write_transform,
+                },
+            }
+        )
 
-    def write(self) -> dict[str, Any]:
+    def write(self, document: Mapping[str, Any]) -> Any:
         """Write the whole document."""
-        made: dict[str, Any] = {}
-        for key, value in self._current.items():
-            write = self._writers.get(key)
-            if key in _KEPT_NUMBERS:
-                made[key] = keep_number(value)
-            elif write is not None:
-                made[key] = None if value is None else write(value)
-            else:
-                self.redaction.note("keys of the metadata document that are not specified are left out")
-        return made
+        return self._walk.write(document, "document")
 
-    @property
-    def _writers(self) -> Mapping[str, Callable[[Any], Any]]:
-        return {
-            "table-uuid": lambda value: str(UUID(int=self.redaction.random.getrandbits(128))),
-            "location": lambda value: self._places.spell(value),
-            "schema": self.write_schema,
-            "schemas": lambda value: self._each(value, self.write_schema),
-            "partition-spec": self.write_fields,
-            "partition-specs": lambda value: self._each(value, self._write_spec),
-            "sort-orders": lambda value: self._each(value, self._write_order),
-            "properties": lambda value: redact_properties(_dict(value), self.book, MARK),
-            "refs": self._write_refs,
-            "snapshots": lambda value: self._each(value, self._write_snapshot),
-            "snapshot-log": lambda value: self._each(value, self._write_log),
-            "metadata-log": lambda value: self._leave_out(value, "earlier metadata files and their log"),
-            "statistics": lambda value: self._leave_out(value, "statistics files (sketches of values)"),
-            "partition-statistics": lambda value: self._leave_out(value, "partition statistics files"),
-            "encryption-keys": lambda value: self._leave_out(value, "encryption keys"),
-        }
+    def write_schema(self, schema: Any) -> Any:
+        """Write a schema; an empty one for what is none."""
+        empty = {"type": "struct", "fields": list[Any]()}
+        return self._walk.write(schema, "schema") if isinstance(schema, dict) else empty
 
-    def _each(self, value: Any, write: Callable[[Any], Any]) -> list[Any]:
-        return [write(item) for item in value] if isinstance(value, list) else []
-
-    def _leave_out(self, value: Any, what: str) -> list[Any]:
-        if value:
-            self.redaction.note(f"{what} are left out")
-        return []
-
-    # --- schemas -------------------------------------------------------------------------------------------------------
-
-    def write_schema(self, schema: Any, path: tuple[str, ...] = ()) -> Any:
-        """Write a schema, or a struct inside of one."""
-        if not isinstance(schema, dict):
-            return {"type": "struct", "fields": []}
-        made: dict[str, Any] = {}
-        for key, value in schema.items():
-            if key == "type":
-                made[key] = keep_word(value)
-            elif key == "schema-id":
-                made[key] = keep_number(value)
-            elif key == "identifier-field-ids":
-                made[key] = [keep_number(one) for one in value] if isinstance(value, list) else []
-            elif key == "fields":
-                made[key] = self._each(value, lambda field: self._write_field(field, path))
-        return made
-
-    def _write_field(self, field: Any, path: tuple[str, ...]) -> Any:
-        if not isinstance(field, dict):
-            return {}
-        name = str(field.get("name"))
-        made: dict[str, Any] = {}
-        for key, value in field.items():
-            if key == "id" or key == "required":
-                made[key] = keep_number(value)
-            elif key == "name":
-                made[key] = self.book.name(name, keep_number(field.get("id")) or 0, (*path, name))
-            elif key == "type":
-                made[key] = self._write_type(value, (*path, name))
-            elif key == "doc":
-                made[key] = value if self.redaction.names.keeps_all else "(comment)"
-            elif key in ("initial-default", "write-default"):
-                new = self._write_default(value, field)
-                if new is not None:
-                    made[key] = new
-        return made
-
-    def _write_type(self, value: Any, path: tuple[str, ...]) -> Any:
-        if isinstance(value, str):
-            # A type that is not known, without its parameters; the geographic ones without their reference system.
-            return (
-                value
-                if _TYPE.fullmatch(value)
-                else next((word for word in _PARAMETERISED if value.startswith(word)), "unknown")
-            )
-        if not isinstance(value, dict):
-            return "unknown"
-        if value.get("type") == "struct":
-            return self.write_schema(value, path)
-        made: dict[str, Any] = {}
-        for key, inner in value.items():
-            if key == "type":
-                made[key] = keep_word(inner)
-            elif key in ("element", "key", "value"):
-                made[key] = self._write_type(inner, (*path, key))
-            elif key in ("element-id", "key-id", "value-id", "element-required", "value-required"):
-                made[key] = keep_number(inner)
-        return made
-
-    def _write_default(self, value: Any, field: Mapping[str, Any]) -> Any:
-        found = read_default(value, field)
-        if found is None:
-            if isinstance(value, bool):
-                return value
-            self.redaction.note(
-                "defaults of nested columns, and those that do not fit their type, are left out"
-            )
-            return None
-        column, ordinal, type_ = found
-        if self.book.keeps(column):
-            return value
-        scale = self.book.scale(column)
-        return None if scale is None else write_json(scale.map(ordinal), type_)  # type: ignore[arg-type]
-
-    # --- specs, orders -------------------------------------------------------------------------------------------------
-
-    def write_fields(self, fields: Any) -> list[Any]:
+    def write_fields(self, fields: Any) -> Any:
         """Write the fields of a partition spec."""
-        made: list[Any] = []
-        for position, field in enumerate(fields if isinstance(fields, list) else ()):
-            field = _dict(field)
-            number = field.get("field-id")
-            number = number if isinstance(number, int) else 1000 + position
-            new: dict[str, Any] = {}
-            for key, value in field.items():
-                if key in ("source-id", "field-id"):
-                    new[key] = keep_number(value)
-                elif key == "source-ids":
-                    new[key] = self._each(value, keep_number)
-                elif key == "name":
-                    new[key] = self.redaction.names.field(str(value), number)
-                elif key == "transform":
-                    new[key] = value if Transform.parse(str(value)).is_known else "unknown"
-            made.append(new)
-        return made
+        return self._walk.write_each(fields, "partition field")
 
-    def _write_spec(self, spec: Any) -> Any:
-        return {
-            "spec-id": keep_number(_dict(spec).get("spec-id")),
-            "fields": self.write_fields(_dict(spec).get("fields")),
-        }
+    def write_own(self, schema: Any, partition: Mapping[str, str]) -> Any:
+        """Write the Iceberg schema of the records of a manifest, with the new names of partition fields."""
 
-    def _write_order(self, order: Any) -> Any:
-        fields = []
-        for field in _dict(order).get("fields") or ():
-            new: dict[str, Any] = {}
-            for key, value in _dict(field).items():
-                if key == "source-id":
-                    new[key] = keep_number(value)
-                elif key == "source-ids":
-                    new[key] = self._each(value, keep_number)
-                elif key == "transform":
-                    new[key] = value if Transform.parse(str(value)).is_known else "unknown"
-                elif key in ("direction", "null-order"):
-                    new[key] = keep_word(value)
-            fields.append(new)
-        return {"order-id": keep_number(_dict(order).get("order-id")), "fields": fields}
+        def rename(name: Any) -> str:
+            return partition.get(str(name), name if name in FIELD_NAMES else "x")
 
-    # --- snapshots -----------------------------------------------------------------------------------------------------
+        return Walk({"schema": _SCHEMA, "field": {**_FIELD, "name": rename}}).write(schema, "schema")
+
+    def _note_unspecified(self, value: Any) -> Any:
+        self._redaction.note("keys of the metadata document that are not specified are left out")
+        return LEFT_OUT
+
+    def _name_column(self, name: Any, field: Spot) -> str:
+        path: list[str] = []
+        spot: Spot | None = field
+        while spot is not None:
+            if isinstance(spot.key, int):
+                path.insert(0, str(spot.holder.get("name")))
+            elif spot.key in _FIXED:
+                path.insert(0, spot.key)
+            spot = spot.above
+        return self._book.name(str(name), keep_number(field.holder.get("id")) or 0, tuple(path))
+
+    def _name_partition(self, name: Any, field: Spot) -> str:
+        number = field.holder.get("field-id")
+        number = number if isinstance(number, int) else 1000 + int(field.key)
+        return self._redaction.names.field(str(name), number)
+
+    def _name_list(self, recorded: Any, snapshot: Spot) -> Any:
+        if not isinstance(recorded, str):
+            return LEFT_OUT
+        return self._places.name_list(recorded, snapshot.holder.get("snapshot-id"))
 
     def _write_refs(self, refs: Any) -> Any:
         made: dict[str, Any] = {}
-        for name, ref in _dict(refs).items():
-            kind = str(_dict(ref).get("type")).lower()
-            new = {key: keep_number(value) for key, value in _dict(ref).items() if key in _REF_NUMBERS}
-            if "type" in _dict(ref):
-                new["type"] = keep_word(_dict(ref)["type"])
-            made[self.redaction.names.ref(name, "t" if kind == "tag" else "b")] = new
+        for name, ref in refs.items() if isinstance(refs, dict) else ():
+            written = self._walk.write(ref, "ref") or {}
+            if "type" in written:  # behind the numbers, wherever it was
+                written["type"] = written.pop("type")
+            kind = "t" if isinstance(ref, dict) and str(ref.get("type")).lower() == "tag" else "b"
+            made[self._redaction.names.ref(name, kind)] = written
         return made
 
-    def _write_log(self, line: Any) -> Any:
-        return {
-            key: keep_number(value)
-            for key, value in _dict(line).items()
-            if key in ("timestamp-ms", "snapshot-id")
-        }
-
-    def _write_snapshot(self, snapshot: Any) -> Any:
-        snapshot = _dict(snapshot)
-        made: dict[str, Any] = {}
-        for key, value in snapshot.items():
-            if key in _SNAPSHOT_NUMBERS:
-                made[key] = keep_number(value)
-            elif key == "manifest-list" and isinstance(value, str):
-                made[key] = self._places.name_list(value, snapshot.get("snapshot-id"))
-            elif key == "manifests" and isinstance(value, list):
-                made[key] = [self._places.name_manifest(str(one)) for one in value]
-            elif key == "summary" and isinstance(value, dict):
-                made[key] = redact_summary(value, self.redaction)
-            elif key == "key-id" and value is not None:
-                made[key] = self.redaction.names.word("key-", str(value))
-        return made
+    def _write_default(self, value: Any, field: Spot) -> Any:
+        found = read_default(value, field.holder)
+        if found is None:
+            if isinstance(value, bool):
+                return value
+            self._redaction.note(
+                "defaults of nested columns, and those that do not fit their type, are left out"
+            )
+            return LEFT_OUT
+        column, ordinal, type_ = found
+        if self._book.keeps(column):
+            return value
+        scale = self._book.scale(column)
+        return LEFT_OUT if scale is None else write_json(scale.map(ordinal), type_)  # type: ignore[arg-type]
 
 
 def read_default(value: Any, field: Mapping[str, Any]) -> tuple[int, int | str, IcebergType] | None:
@@ -454,7 +364,3 @@ def read_default(value: Any, field: Mapping[str, Any]) -> tuple[int, int | str, 
     except LakeError:
         return None
     return None if ordinal is None or not isinstance(number, int) else (number, ordinal, type_)
-
-
-def _dict(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}

@@ -10,6 +10,7 @@ from lakelens.formats.iceberg.metadata.document import parse_snapshot_id
 from lakelens.formats.iceberg.skeleton.column_book import RESERVED, ColumnBook, PartitionMap
 from lakelens.io.relocation import split_location
 from lakelens.model.skeleton.redaction import Names
+from lakelens.model.skeleton.walk import MARK
 
 # Where the files of a skeleton are: every recorded path in place of another, below one mark that stands for the location.
 #
@@ -19,8 +20,6 @@ from lakelens.model.skeleton.redaction import Names
 # Directories of partitions are not kept: they are no part of the format. Two spellings of a scheme stay two (`file:/…` and
 # `file:///…` are different paths to readers that compare text), but all are of this machine, as the skeleton is.
 
-#: stands for the table's location until it is written: no text of a skeleton has it otherwise
-MARK = "\ue000lakelens\ue001"
 _SPELLINGS = ("", "file:", "file://")
 _ENDINGS = frozenset(("avro", "parquet", "orc", "puffin", "stats", "metadata", "json", "gz", "zst", "snappy"))
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(/*)")

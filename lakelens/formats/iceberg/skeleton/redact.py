@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from lakelens.codecs.avro.records import encode_document
@@ -18,17 +18,19 @@ from lakelens.formats.iceberg.context import TableContext
 from lakelens.formats.iceberg.discovery.versions import parse_metadata_name
 from lakelens.formats.iceberg.manifests.containers import Header, ParquetHeader, decode_head, iterate_records
 from lakelens.formats.iceberg.skeleton.avro_files import (
-    FIELD_NAMES,
     AvroDocument,
-    EntryWalk,
-    ListWalk,
     SchemaWriter,
+    find_partition,
+    name_fields,
+    walk_entries,
+    walk_lines,
 )
 from lakelens.formats.iceberg.skeleton.column_book import ColumnBook, PartitionMap
 from lakelens.formats.iceberg.skeleton.cuts import IcebergBones, drop_unused, relate
 from lakelens.formats.iceberg.skeleton.document import DocumentWriter, read_default
-from lakelens.formats.iceberg.skeleton.pens import MARK, NotingPen, Pen, PlaceBook, WritingPen
+from lakelens.formats.iceberg.skeleton.pens import NotingPen, Pen, PlaceBook, WritingPen
 from lakelens.model.skeleton.redaction import Redaction
+from lakelens.model.skeleton.walk import MARK
 from lakelens.progress import track
 
 if TYPE_CHECKING:
@@ -52,6 +54,15 @@ class StoredFile:
     def record(self) -> Mapping[str, Any]:
         """The schema of its records; empty where it has none."""
         return {} if self.header is None else self.header.record
+
+    @cached_property
+    def names(self) -> Mapping[str, str]:
+        """What the fields of a manifest list stand for."""
+        return name_fields(self.record, "manifest")
+
+    def find(self, line: Mapping[str, Any], name: str) -> Any:
+        """Find a specified field of a line; None when it has none."""
+        return next((line.get(stored) for stored, known in self.names.items() if known == name), None)
 
     @property
     def is_parquet(self) -> bool:
@@ -98,7 +109,6 @@ _PLAIN = (
     *("snapshot-id", "parent-snapshot-id", "format-version", "sequence-number", "first-row-id", "content"),
     *("partition-spec-id", "schema-id"),
 )
-_MAX_DEPTH = 100
 _VALUE = re.compile(rb"-?\d{1,20}|null|data|deletes")
 
 
@@ -120,26 +130,8 @@ class HeaderWriter:
             elif key == "partition-spec":
                 made[key] = encode_document(self._writer.write_fields(one.read_json(key)))
             elif key == "iceberg.schema":
-                made[key] = encode_document(_write_own(one.read_json(key), partition or {}, set(FIELD_NAMES)))
+                made[key] = encode_document(self._writer.write_own(one.read_json(key), partition or {}))
         return made
-
-
-def _write_own(schema: Any, partition: Mapping[str, str], known: set[str], depth: int = 0) -> Any:
-    """The Iceberg schema of the records themselves, with the new names of partition fields; null for what is too deep."""
-    if depth > _MAX_DEPTH:
-        return None
-    if isinstance(schema, list):
-        return [_write_own(one, partition, known, depth + 1) for one in schema]
-    if not isinstance(schema, dict):
-        return schema
-    made: dict[str, Any] = {}
-    for key, value in schema.items():
-        if key == "name":
-            name = str(value)
-            made[key] = partition.get(name, name if name in known else "x")
-        elif key != "doc" and not key.endswith("-default"):
-            made[key] = _write_own(value, partition, known, depth + 1)
-    return made
 
 
 # Deletion vectors: the Puffin files of a skeleton hold the same positions, under the new names of their data files.
@@ -219,7 +211,6 @@ class _Redactor:
     def run(self) -> IcebergBones:
         recorded = (snapshot.get("manifest-list") for snapshot in self._list_snapshots())
         lists = read_files(self._context, [path for path in recorded if isinstance(path, str)])
-        walks = {name: ListWalk(one.record) for name, one in lists.items()}
         # the manifests that snapshots of version 1 name themselves
         named = [
             str(path)
@@ -229,17 +220,17 @@ class _Redactor:
         ]
         named += [
             path
-            for name, one in lists.items()
+            for one in lists.values()
             for line in one.records
-            if isinstance(path := walks[name].find(line, "manifest_path"), str)
+            if isinstance(path := one.find(line, "manifest_path"), str)
         ]
         manifests = read_files(self._context, named)
         structs = self._learn(manifests)
         self._book.publish(structs)
         self._redaction.check_kept(self._redaction.columns)
         pen = NotingPen(self._book)
-        for name, one in lists.items():
-            self._walk_list(one, walks[name], pen)
+        for one in lists.values():
+            self._walk_list(one, pen)
         for one in track(manifests.values(), "manifests", len(manifests)):
             self._walk_manifest(one, pen)
         for schema in [*(self._raw.get("schemas") or ()), self._raw.get("schema")]:
@@ -251,7 +242,7 @@ class _Redactor:
                         scale.add(found[1])  # type: ignore[arg-type]
         self._redaction.names.number_files([*pen.files, *lists, *named])
         self._book.settle()
-        return self._write(lists, walks, manifests, WritingPen(self._book, self._places), pen)
+        return self._write(lists, manifests, WritingPen(self._book, self._places), pen)
 
     # --- what is there -------------------------------------------------------------------------------------------------
 
@@ -303,20 +294,21 @@ class _Redactor:
     def _map_field(self, field: tuple[int, int | None, str, str]) -> PartitionMap:
         return PartitionMap(self._book, field[0], field[1], field[3])
 
-    def _walk_list(self, one: StoredFile, walk: ListWalk, pen: Pen) -> list[dict[str, Any]]:
-        written = []
-        for line in one.records:
-            fields = self._specs.get(walk.find(line, "partition_spec_id") or 0, ())
-            written.append(walk.write(line, [self._map_field(field) for field in fields], pen))
-        return written
+    def _walk_list(self, one: StoredFile, pen: Pen) -> list[dict[str, Any]]:
+        @cache
+        def list_maps(number: int) -> Sequence[PartitionMap]:
+            return [self._map_field(field) for field in self._specs.get(number, ())]
+
+        walk = walk_lines(one.record, lambda line: list_maps(one.find(line, "partition_spec_id") or 0), pen)
+        return [walk.write(line, "line") for line in one.records]
 
     def _walk_manifest(self, one: StoredFile, pen: Pen) -> list[dict[str, Any]]:
-        walk = EntryWalk(one.record, self._name_partition(one))
-        return [walk.write(entry, pen) for entry in one.records]
+        walk = walk_entries(one.record, self._name_partition(one), pen)
+        return [walk.write(entry, "entry") for entry in one.records]
 
     def _name_partition(self, one: StoredFile) -> dict[str, tuple[str, PartitionMap]]:
         """Of each stored partition field its new name, and what replaces its values."""
-        record = EntryWalk(one.record, {}).partition_record
+        record = find_partition(one.record)
         made = {}
         for field in record.get("fields", ()):
             stored, number = str(field.get("name")), field.get("field-id")
@@ -333,29 +325,27 @@ class _Redactor:
     def _write(
         self,
         lists: Mapping[str, StoredFile],
-        walks: Mapping[str, ListWalk],
         manifests: Mapping[str, StoredFile],
         pen: WritingPen,
         noted: NotingPen,
     ) -> IcebergBones:
-        writer = DocumentWriter(self._book, self._places, self._raw)
-        metadata = writer.write()
+        writer = DocumentWriter(self._book, self._places)
+        metadata = writer.write(self._raw)
         headers = HeaderWriter(writer)
         made_lists: dict[str, AvroDocument] = {}
         made_manifests: dict[str, AvroDocument] = {}
         lengths: dict[str, int] = {}  # what a manifest's recorded length differs by from its real one
         # the length that the first line of each manifest records
         recorded_lengths: dict[str, int] = {}
-        for recorded, listed in lists.items():
-            walk = walks[recorded]
+        for listed in lists.values():
             for line in listed.records:
-                path, length = walk.find(line, "manifest_path"), walk.find(line, "manifest_length")
+                path, length = listed.find(line, "manifest_path"), listed.find(line, "manifest_length")
                 if isinstance(path, str) and isinstance(length, int):
                     recorded_lengths.setdefault(path, length)
         blanks: dict[str, int] = {}
         for recorded, one in lists.items():
             name = self._places.metadata[recorded]
-            records = self._walk_list(one, walks[recorded], pen)
+            records = self._walk_list(one, pen)
             if self._can_write(one, blanks, name) and one.header is not None:
                 schema = SchemaWriter({}).write(one.header.schema, "manifest")
                 header = headers.write(one)

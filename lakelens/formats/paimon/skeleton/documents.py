@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -10,8 +9,21 @@ from typing import Any
 
 from lakelens.codecs.paimon.types import parse_type
 from lakelens.errors import LakeError
-from lakelens.formats.paimon.skeleton.record_walk import MARK, Container, PlaceBook
+from lakelens.formats.paimon.skeleton.record_walk import Container, PlaceBook
 from lakelens.model.skeleton.redaction import Redaction
+from lakelens.model.skeleton.walk import (
+    LEFT_OUT,
+    MARK,
+    Pen,
+    Spot,
+    Table,
+    Walk,
+    Within,
+    encode_json,
+    fill_location,
+    keep_number,
+    one_of,
+)
 
 # Which table options stay: keys that Paimon specifies (`CoreOptions`), and values that are numbers or its own words.
 
@@ -131,154 +143,103 @@ def _rename(listed: str, redaction: Redaction) -> str:
 
     def rename(part: str) -> str:
         found = names.find_column(part.strip())
-        return found or ".".join(
-            names.find_column(one) or names.word("no-column-", one) for one in part.strip().split(".")
-        )
+        return found or ".".join(map(names.refer, part.strip().split(".")))
 
     return ",".join(rename(part) for part in listed.split(","))
 
 
-_NUMBERS = frozenset(
-    (
-        *(
-            "version",
-            "id",
-            "schemaId",
-            "baseManifestListSize",
-            "deltaManifestListSize",
-            "changelogManifestListSize",
-        ),
-        *("commitIdentifier", "timeMillis", "totalRecordCount", "deltaRecordCount", "changelogRecordCount"),
-        *("watermark", "nextRowId", "tagTimeRetained", "nextSnapshot", "highestFieldId"),
-    )
-)
+# The paths of snapshots (tags and changelogs, too), of schemas and of consumers.
+
 LISTS = ("baseManifestList", "deltaManifestList", "changelogManifestList")
-_WORDS = frozenset(
-    (
-        *("APPEND", "COMPACT", "OVERWRITE", "ANALYZE", "WRITE", "DELETE", "TRUNCATE", "UPDATE", "MERGE"),
-        *("CREATE_TABLE_AS_SELECT", "REPLACE_TABLE_AS_SELECT", "CREATE_OR_REPLACE_TABLE_AS_SELECT"),
-    )
-)
-_NUMBER = re.compile(r"-?\d{1,20}(\.\d{1,20})?")
+_SNAPSHOT_NUMBERS = """
+version id schemaId baseManifestListSize deltaManifestListSize changelogManifestListSize commitIdentifier timeMillis
+totalRecordCount deltaRecordCount changelogRecordCount watermark nextRowId tagTimeRetained tagCreateTime[]
+"""
+_COMMIT_WORDS = """
+APPEND COMPACT OVERWRITE ANALYZE WRITE DELETE TRUNCATE UPDATE MERGE CREATE_TABLE_AS_SELECT REPLACE_TABLE_AS_SELECT
+CREATE_OR_REPLACE_TABLE_AS_SELECT
+"""
+_COMMITS = frozenset(_COMMIT_WORDS.split())
+_SEQUENCE = "sequence.generation.max-sequence-number"
+_TYPE_WORDS = frozenset(("ARRAY", "MAP", "MULTISET", "ROW", "VECTOR", "NOT", "NULL", ""))
+_NUMBER = re.compile(r"-?\d{1,20}")
 _VERSION = re.compile(r"\d{1,3}(\.\d{1,3}){1,3}(-SNAPSHOT)?")
 
 
-def keep_number(value: Any) -> Any:
-    """Keep a number as it is, also one that is text; anything else becomes null."""
-    if value is None or isinstance(value, bool | int | float):
-        return value
-    return value if isinstance(value, str) and _NUMBER.fullmatch(value) else None
+def _write_type(value: Any) -> str:
+    """Write a type that is a text; one that is not known, or that names another system, without what it names."""
+    try:
+        found = parse_type(str(value))
+    except LakeError:
+        return "OTHER"
+    is_plain = not found.fields and found.crs is None and not any((found.element, found.key))
+    return str(value) if is_plain else "BYTES" if found.crs is None else found.name
 
 
-class DocumentWriter:
-    """Writes the documents of one table again."""
+_TYPE: Table = {
+    "type": lambda text: text if {"", *str(text).upper().split()} <= _TYPE_WORDS else "OTHER",
+    **dict.fromkeys(("element", "key", "value"), _write_type),
+    **dict.fromkeys(("element{}", "key{}", "value{}"), "type"),
+    "fields[]": "field",
+    "length": keep_number,
+}
 
-    def __init__(self, redaction: Redaction, places: PlaceBook) -> None:
-        self._redaction, self._places = redaction, places
 
-    def write_snapshot(self, raw: Mapping[str, Any]) -> dict[str, Any]:
-        """Write a snapshot, a tag or a changelog."""
+def make_walk(redaction: Redaction, places: PlaceBook) -> Walk:
+    """Make the walk over the documents of a table: a `snapshot`, a `schema`, a `consumer`."""
+    names = redaction.names
+
+    def write_word(prefix: str) -> Pen:
+        return lambda value: names.word(prefix, str(value))
+
+    def name_column(name: Any, field: Spot) -> str:
+        return names.column(str(name), keep_number(field.holder.get("id")) or 0)
+
+    def write_version(value: Any) -> Any:
+        is_version = isinstance(value, str) and _VERSION.fullmatch(value)
+        return value if is_version else names.word("value-", str(value))
+
+    def write_properties(found: Mapping[str, Any]) -> dict[str, Any]:
         made: dict[str, Any] = {}
-        for key, value in raw.items():
-            if key in _NUMBERS:
-                made[key] = keep_number(value)
-            elif value is None and key in (*LISTS, "indexManifest", "statistics", "operation", "watermark"):
-                made[key] = None
-            elif key in LISTS:
-                made[key] = self._places.list(str(value))
-            elif key == "indexManifest":
-                made[key] = self._places.index_manifest(str(value))
-            elif key in ("commitKind", "operation"):
-                made[key] = value if isinstance(value, str) and value in _WORDS else "OTHER"
-            elif key == "commitUser":
-                made[key] = self._redaction.names.word("user-", str(value))
-            elif key == "uuid":
-                made[key] = self._redaction.names.word("uuid-", str(value))
-            elif key == "writerVersion":
-                kept = isinstance(value, str) and _VERSION.fullmatch(value)
-                made[key] = value if kept else self._redaction.names.word("value-", str(value))
-            elif key == "tagCreateTime":
-                made[key] = [keep_number(one) for one in value] if isinstance(value, list) else None
-            elif key == "statistics":
-                self._redaction.note("statistics files, which hold values of columns, are left out")
-            elif key in ("logOffsets", "properties") and isinstance(value, Mapping):
-                made[key] = self._write_map(value, key)
+        for name, value in found.items():
+            new = value if name == _SEQUENCE and keep_number(value) else names.word("value-", str(value))
+            made[name if name == _SEQUENCE else names.word("property-", name)] = new
         return made
 
-    def _write_map(self, found: Mapping[str, Any], key: str) -> dict[str, Any]:
-        names = self._redaction.names
-        if key == "logOffsets":
-            return {name: keep_number(value) for name, value in found.items() if _NUMBER.fullmatch(name)}
-        kept = "sequence.generation.max-sequence-number"
-        return {
-            name if name == kept else names.word("property-", name): (
-                value if name == kept and keep_number(value) else names.word("value-", str(value))
-            )
-            for name, value in found.items()
-        }
-
-    def write_consumer(self, raw: Mapping[str, Any]) -> dict[str, Any]:
-        """Write where a consumer goes on reading."""
-        return {key: keep_number(value) for key, value in raw.items() if key in _NUMBERS}
-
-    def write_schema(self, raw: Mapping[str, Any]) -> dict[str, Any]:
-        """Write a schema."""
-        made: dict[str, Any] = {}
-        names = self._redaction.names
-        for key, value in raw.items():
-            if key in _NUMBERS:
-                made[key] = keep_number(value)
-            elif key == "fields" and isinstance(value, list):
-                made[key] = [self._write_field(field) for field in value]
-            elif key in ("partitionKeys", "primaryKeys") and isinstance(value, list):
-                columns = map(str, value)
-                made[key] = [names.find_column(name) or names.word("no-column-", name) for name in columns]
-            elif key == "options" and isinstance(value, Mapping):
-                made[key] = redact_options(value, self._redaction)
-            elif key == "comment" and value is not None:
-                made[key] = value if names.keeps_all or not value else "(comment)"
-        return made
-
-    def _write_field(self, field: Any) -> dict[str, Any]:
-        made: dict[str, Any] = {}
-        for key, value in (field if isinstance(field, Mapping) else {}).items():
-            if key == "id":
-                made[key] = keep_number(value)
-            elif key == "name":
-                made[key] = self._redaction.names.column(str(value), keep_number(field.get("id")) or 0)
-            elif key == "type":
-                made[key] = self._write_type(value)
-            elif key == "description" and value is not None:
-                made[key] = value if self._redaction.names.keeps_all else "(comment)"
-            elif key == "defaultValue" and value is not None:
-                self._redaction.note("default values of columns are left out")
-        return made
-
-    def _write_type(self, value: Any) -> Any:
-        if isinstance(value, str):
-            try:
-                found = parse_type(value)
-            except LakeError:
-                return "OTHER"
-            is_plain = not found.fields and found.crs is None and not any((found.element, found.key))
-            return value if is_plain else "BYTES" if found.crs is None else found.name
-        if not isinstance(value, Mapping):
-            return "OTHER"
-        made: dict[str, Any] = {}
-        for key, inner in value.items():
-            if key == "type":
-                words = str(inner).upper().split()
-                made[key] = inner if words and set(words) <= _TYPE_WORDS else "OTHER"
-            elif key in ("element", "key", "value"):
-                made[key] = self._write_type(inner)
-            elif key == "fields" and isinstance(inner, list):
-                made[key] = [self._write_field(one) for one in inner]
-            elif key == "length":
-                made[key] = keep_number(inner)
-        return made
-
-
-_TYPE_WORDS = frozenset(("ARRAY", "MAP", "MULTISET", "ROW", "VECTOR", "NOT", "NULL"))
+    tables: dict[str, Table] = {
+        "snapshot": {
+            **dict.fromkeys(_SNAPSHOT_NUMBERS.split(), keep_number),
+            **dict.fromkeys(LISTS, lambda name: places.list(str(name))),
+            **dict.fromkeys(("commitKind", "operation"), one_of(_COMMITS, "OTHER")),
+            "indexManifest": lambda name: places.index_manifest(str(name)),
+            "commitUser": write_word("user-"),
+            "uuid": write_word("uuid-"),
+            "writerVersion": write_version,
+            "statistics": redaction.leave_out("statistics files, which hold values of columns,", LEFT_OUT),
+            "logOffsets{}": lambda found: {
+                bucket: keep_number(offset) for bucket, offset in found.items() if _NUMBER.fullmatch(bucket)
+            },
+            "properties{}": write_properties,
+        },
+        "consumer": {"nextSnapshot": keep_number},
+        "schema": {
+            **dict.fromkeys(("version", "id", "timeMillis", "highestFieldId"), keep_number),
+            **dict.fromkeys(("partitionKeys[]", "primaryKeys[]"), lambda name: names.refer(str(name))),
+            "fields[]": "field",
+            "options{}": lambda options: redact_options(options, redaction),
+            "comment": Within(lambda text, schema: LEFT_OUT if text is None else redaction.comment(text)),
+        },
+        "field": {
+            "id": keep_number,
+            "name": Within(name_column),
+            "type": _write_type,
+            "type{}": "type",
+            "description": redaction.comment,
+            "defaultValue": redaction.leave_out("default values of columns", LEFT_OUT),
+        },
+        "type": _TYPE,
+    }
+    return Walk(tables)
 
 
 # The documents of a Paimon skeleton, and what can be cut from them.
@@ -315,7 +276,7 @@ class PaimonBones:
         """See `Bones.encode`."""
         sizes: dict[str, int] = {}
         for name, container in (*self.manifests.items(), *self.indexes.items()):
-            records = [_fill(record, location) for record in container.records]
+            records = [fill_location(record, location) for record in container.records]
             data = container.encode(records)
             sizes[name] = len(data) + self.differences.get(name, 0)
             yield f"manifest/{name}", data
@@ -332,8 +293,7 @@ class PaimonBones:
             for key in LISTS:
                 if document.get(f"{key}Size") is not None and document.get(key) in sizes:
                     changed[f"{key}Size"] = sizes[document[key]] + self.differences.get(f"{path} {key}", 0)
-            text = json.dumps(changed, ensure_ascii=False, indent=2)
-            yield path, text.replace(MARK, json.dumps(location, ensure_ascii=False)[1:-1]).encode()
+            yield path, encode_json(changed, location)
         yield from (*self.texts.items(), *self.files.items())
 
     def list_parts(self, kind: str) -> list[str]:
@@ -343,14 +303,6 @@ class PaimonBones:
     def leave_out(self, kind: str, keys: Collection[str]) -> PaimonBones:
         """See `Bones.leave_out`."""
         return drop_unused(_CUTS[kind][1](self, frozenset(keys)))
-
-
-def _fill(value: Any, location: str) -> Any:
-    if isinstance(value, str):
-        return value.replace(MARK, location)
-    if isinstance(value, dict):
-        return {key: _fill(inner, location) for key, inner in value.items()}
-    return [_fill(inner, location) for inner in value] if isinstance(value, list) else value
 
 
 def drop_unused(bones: PaimonBones) -> PaimonBones:

@@ -14,6 +14,7 @@ from lakelens.formats.paimon.manifests.containers import decode_container, sniff
 from lakelens.formats.paimon.metadata.schemas import PaimonSchema
 from lakelens.formats.paimon.skeleton.column_book import ColumnBook
 from lakelens.model.skeleton.redaction import Names
+from lakelens.model.skeleton.walk import LEFT_OUT, MARK, Pen, Spot, Walk, Within, keep, of_text, one_of
 
 # Names of files in place of others; the prefixes that say what a file is for, and its endings, stay.
 #
@@ -21,8 +22,6 @@ from lakelens.model.skeleton.redaction import Names
 # manifest/manifest-list-f000001-0  manifest/manifest-f000002-0  manifest/index-manifest-f000003-0  index/index-f000004-0
 # data-f000005-0.parquet
 
-#: stands for the table's location until it is written: no text of a skeleton has it otherwise
-MARK = "\ue000lakelens\ue001"
 _ENDINGS = frozenset(
     (
         *(
@@ -86,7 +85,6 @@ class PlaceBook:
 _KNOWN_TYPES = """HASH DELETION_VECTORS btree bitmap multivalue full-text lumina ivf-flat ivf-pq ivf-sq ivf-rq diskann
 es-index"""
 _INDEX_TYPES = frozenset(_KNOWN_TYPES.split())
-Row = Callable[[bytes, Sequence[PaimonField]], bytes]
 
 
 class RecordWalk:
@@ -104,6 +102,65 @@ class RecordWalk:
         self.is_noting = False
         #: names of data and index files
         self.files: dict[str, None] = {}
+        data, external = self._name(places.data), of_text(places.external)
+        self._walk = Walk(
+            {
+                "line": {
+                    "*": keep,
+                    "_FILE_NAME": of_text(lambda name: name if self.is_noting else places.manifest(name)),
+                    "_PARTITION_STATS": lambda stats: self._stats(stats, partition),
+                },
+                "entry": {"*": keep, "_PARTITION": lambda data: self._row(data, partition), "_FILE": "file"},
+                "file": {
+                    "*": keep,
+                    "_FILE_NAME": data,
+                    **dict.fromkeys(
+                        ("_MIN_KEY", "_MAX_KEY"),
+                        Within(lambda row, file: self._row(row, self._list_keys(file))),
+                    ),
+                    "_KEY_STATS": Within(lambda stats, file: self._stats(stats, self._list_keys(file))),
+                    "_VALUE_STATS": Within(self._write_value_stats),
+                    **dict.fromkeys(("_VALUE_STATS_COLS[]", "_WRITE_COLS[]"), self._name_column),
+                    "_EXTRA_FILES[]": lambda name: (
+                        self._leave_index(LEFT_OUT) if str(name).endswith(".index") else data(name)
+                    ),
+                    "_EMBEDDED_FILE_INDEX": lambda index: self._leave_index(None),
+                    "_EXTERNAL_PATH": external,
+                },
+                "index": {
+                    "*": keep,
+                    "_PARTITION": lambda data: self._row(data, partition),
+                    "_FILE_NAME": self._name(places.index),
+                    "_INDEX_TYPE": one_of(_INDEX_TYPES, "other"),
+                    "_DELETIONS_VECTORS_RANGES[].*": keep,
+                    "_DELETIONS_VECTORS_RANGES[].f0": data,
+                    "_EXTERNAL_PATH": external,
+                    "_GLOBAL_INDEX.*": keep,
+                    **dict.fromkeys(
+                        ("_GLOBAL_INDEX._INDEX_META", "_GLOBAL_INDEX._SOURCE_META"), lambda data: None
+                    ),
+                },
+            }
+        )
+
+    def write(self, record: Mapping[str, Any], kind: str) -> Any:
+        """Write a `line` of a manifest list, an `entry` of a manifest, or one of an index manifest (`index`)."""
+        return self._walk.write(record, kind)
+
+    def _name(self, place: Callable[[str], str]) -> Pen:
+        def write(name: str) -> str:
+            self.files[name] = None
+            return name if self.is_noting else place(name)
+
+        return of_text(write)
+
+    def _name_column(self, column: Any) -> str:
+        name = str(column)
+        return name if name.startswith("_") else self._book.redaction.names.refer(name)
+
+    def _leave_index(self, instead: Any) -> Any:
+        self._book.redaction.note("file indexes, which hold values or hashes of them, are left out")
+        return instead
 
     def _row(self, data: Any, columns: Sequence[PaimonField] | None) -> Any:
         if not isinstance(data, bytes):
@@ -119,92 +176,22 @@ class RecordWalk:
     def _stats(self, stats: Any, columns: Sequence[PaimonField] | None) -> Any:
         if not isinstance(stats, Mapping):
             return stats
-        made = dict(stats)
-        for name in ("_MIN_VALUES", "_MAX_VALUES"):
-            made[name] = self._row(stats.get(name), columns)
-        return made
+        return {
+            **stats,
+            **{name: self._row(stats.get(name), columns) for name in ("_MIN_VALUES", "_MAX_VALUES")},
+        }
 
-    def _name(self, name: Any, place: Callable[[str], str]) -> Any:
-        if not isinstance(name, str):
-            return name
-        self.files[name] = None
-        return name if self.is_noting else place(name)
+    def _list_keys(self, file: Spot) -> Sequence[PaimonField] | None:
+        schema = self._find_schema(file.holder.get("_SCHEMA_ID") or 0)
+        return None if schema is None else schema.key_columns
 
-    def write_line(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """Write a line of a manifest list."""
-        made = dict(record)
-        if isinstance(made.get("_FILE_NAME"), str) and not self.is_noting:
-            made["_FILE_NAME"] = self._places.manifest(made["_FILE_NAME"])
-        made["_PARTITION_STATS"] = self._stats(record.get("_PARTITION_STATS"), self._partition)
-        return made
-
-    def write_entry(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """Write an entry of a manifest."""
-        made = dict(record)
-        self._book.learn_buckets(record.get("_TOTAL_BUCKETS"))
-        made["_PARTITION"] = self._row(record.get("_PARTITION"), self._partition)
-        if isinstance(record.get("_FILE"), Mapping):
-            made["_FILE"] = self._write_file(record["_FILE"])
-        return made
-
-    def _write_file(self, file: Mapping[str, Any]) -> dict[str, Any]:
-        made = dict(file)
-        schema = self._find_schema(file.get("_SCHEMA_ID") or 0)
-        keys = None if schema is None else schema.key_columns
-        made["_FILE_NAME"] = self._name(file.get("_FILE_NAME"), self._places.data)
-        for name in ("_MIN_KEY", "_MAX_KEY"):
-            made[name] = self._row(file.get(name), keys)
-        made["_KEY_STATS"] = self._stats(file.get("_KEY_STATS"), keys)
+    def _write_value_stats(self, stats: Any, file: Spot) -> Any:
+        schema = self._find_schema(file.holder.get("_SCHEMA_ID") or 0)
         try:
-            columns = None if schema is None else schema.find_stats_columns(file)
+            columns = None if schema is None else schema.find_stats_columns(file.holder)
         except LakeError:
             columns = None
-        made["_VALUE_STATS"] = self._stats(file.get("_VALUE_STATS"), columns)
-        redacted = self._book.redaction.names
-        for name in ("_VALUE_STATS_COLS", "_WRITE_COLS"):
-            if isinstance(file.get(name), list):
-                made[name] = [
-                    column
-                    if column.startswith("_")
-                    else redacted.find_column(column) or redacted.word("no-column-", column)
-                    for column in map(str, file[name])
-                ]
-        if isinstance(file.get("_EXTRA_FILES"), list):
-            names = file["_EXTRA_FILES"]
-            kept = [name for name in names if not str(name).endswith(".index")]
-            if len(kept) < len(names):
-                self._book.redaction.note("file indexes, which hold values or hashes of them, are left out")
-            made["_EXTRA_FILES"] = [self._name(name, self._places.data) for name in kept]
-        if file.get("_EMBEDDED_FILE_INDEX") is not None:
-            self._book.redaction.note("file indexes, which hold values or hashes of them, are left out")
-            made["_EMBEDDED_FILE_INDEX"] = None
-        if isinstance(file.get("_EXTERNAL_PATH"), str):
-            made["_EXTERNAL_PATH"] = self._places.external(file["_EXTERNAL_PATH"])
-        return made
-
-    def write_index(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """Write an entry of an index manifest."""
-        made = dict(record)
-        made["_PARTITION"] = self._row(record.get("_PARTITION"), self._partition)
-        made["_FILE_NAME"] = self._name(record.get("_FILE_NAME"), self._places.index)
-        if record.get("_INDEX_TYPE") not in _INDEX_TYPES:
-            made["_INDEX_TYPE"] = "other"
-        ranges = record.get("_DELETIONS_VECTORS_RANGES")
-        if isinstance(ranges, list):
-            made["_DELETIONS_VECTORS_RANGES"] = [
-                {**one, "f0": self._name(one.get("f0"), self._places.data)}
-                if isinstance(one, Mapping)
-                else one
-                for one in ranges
-            ]
-        if isinstance(record.get("_EXTERNAL_PATH"), str):
-            made["_EXTERNAL_PATH"] = self._places.external(record["_EXTERNAL_PATH"])
-        if isinstance(record.get("_GLOBAL_INDEX"), Mapping):
-            found = {**record["_GLOBAL_INDEX"]}
-            made["_GLOBAL_INDEX"] = found | {
-                key: None for key in ("_INDEX_META", "_SOURCE_META") if key in found
-            }
-        return made
+        return self._stats(stats, columns)
 
 
 # Manifests, manifest lists and index manifests in the container that they were in, with other records.

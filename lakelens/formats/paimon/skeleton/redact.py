@@ -13,7 +13,7 @@ from lakelens.formats.paimon.metadata.layout import MAIN, TableLayout, list_keys
 from lakelens.formats.paimon.metadata.schemas import PaimonSchema, Schemas
 from lakelens.formats.paimon.metadata.wire import parse_json
 from lakelens.formats.paimon.skeleton.column_book import ColumnBook
-from lakelens.formats.paimon.skeleton.documents import LISTS, DocumentWriter, PaimonBones, drop_unused
+from lakelens.formats.paimon.skeleton.documents import LISTS, PaimonBones, drop_unused, make_walk
 from lakelens.formats.paimon.skeleton.record_walk import Container, PlaceBook, RecordWalk, read_container
 from lakelens.io.store import list_names
 from lakelens.model.skeleton.redaction import Redaction
@@ -87,14 +87,14 @@ class _Redactor:
         self._book.name_all(self._schemas)
         walk = RecordWalk(self._book, self._places, self._context.schema.partition_columns, self._find_schema)
         walk.is_noting = True
-        for listed, write in (
-            (sources.lists, walk.write_line),
-            (sources.manifests, walk.write_entry),
-            (sources.indexes, walk.write_index),
+        for listed, kind in (
+            (sources.lists, "line"),
+            (sources.manifests, "entry"),
+            (sources.indexes, "index"),
         ):
             for _, container in track(_list_readable(listed), "manifests", len(listed)):
                 for record in container.records:
-                    write(record)
+                    walk.write(record, kind)
         named = (*self._sources.lists, *self._sources.manifests, *self._sources.indexes)
         self._redaction.names.number_files([*walk.files, *named])
         self._book.publish(self._schemas)
@@ -169,31 +169,33 @@ class _Redactor:
 
     def _write(self, walk: RecordWalk) -> PaimonBones:
         sources, places = self._sources, self._places
-        writer, differences = DocumentWriter(self._redaction, places), self._find_differences()
+        documents, differences = make_walk(self._redaction, places), self._find_differences()
         files = {name: bytes(size) for name, size in sources.blanks.items()}
         vectors = self._copy_vectors()
-        lists = self._write_files(sources.lists, places.list, walk.write_line, files)
-        manifests = self._write_files(sources.manifests, places.manifest, walk.write_entry, files)
-        indexes = self._write_files(sources.indexes, places.index_manifest, walk.write_index, files)
-        write = {"schema": writer.write_schema, "consumer": writer.write_consumer}
-        documents = {
-            path: write.get(kind, writer.write_snapshot)(raw)
+        lists = self._write_files(sources.lists, places.list, "line", walk, files)
+        manifests = self._write_files(sources.manifests, places.manifest, "entry", walk, files)
+        indexes = self._write_files(sources.indexes, places.index_manifest, "index", walk, files)
+        written = {
+            path: documents.write(raw, "snapshot" if kind in _SNAPSHOTS else kind)
             for path, (kind, raw) in sources.documents.items()
         }
-        made = PaimonBones(documents, sources.texts, lists, manifests, indexes, files | vectors, differences)
+        made = PaimonBones(written, sources.texts, lists, manifests, indexes, files | vectors, differences)
         return drop_unused(made)
 
     def _write_files(
         self,
         found: Mapping[str, _Stored | None],
         place: Callable[[str], str],
-        write: Callable[[Mapping[str, Any]], dict[str, Any]],
+        kind: str,
+        walk: RecordWalk,
         files: dict[str, bytes],
     ) -> dict[str, Container]:
         made = {}
         for name, one in found.items():
             if one is not None and one.container is not None:
-                made[place(name)] = one.container.keep([write(record) for record in one.container.records])
+                made[place(name)] = one.container.keep(
+                    [walk.write(record, kind) for record in one.container.records]
+                )
             elif one is not None:
                 files[f"manifest/{place(name)}"] = bytes(one.size)
         return made
