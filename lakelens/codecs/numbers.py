@@ -16,3 +16,12 @@ def parse_whole(text: str | bytes) -> int | None:
     """
     words = text.decode("latin-1") if isinstance(text, bytes) else text
     return int(words) if _WHOLE.fullmatch(words) else None
+
+
+def clamp_long(number: int) -> int:
+    """The number of 64 bits that is nearest to a number.
+
+    >>> clamp_long(2**63), clamp_long(-1)
+    (9223372036854775807, -1)
+    """
+    return max(-(1 << 63), min((1 << 63) - 1, number))

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from lakelens.codecs.numbers import clamp_long
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.skeleton.avro_files import AvroDocument, name_fields
 from lakelens.model.skeleton.walk import MARK
@@ -330,7 +331,7 @@ class IcebergBones:
         sizes: dict[str, int] = {}
         for name, document in self.manifests.items():
             data = _encode(name, document, location)
-            sizes[name] = len(data) + self.lengths.get(name, 0)
+            sizes[name] = clamp_long(len(data) + self.lengths.get(name, 0))
             yield name, data
         for name, document in self.lists.items():
             yield name, _encode(name, _with_lengths(document, sizes), location)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from lakelens.codecs.numbers import clamp_long
 from lakelens.codecs.paimon.types import parse_type
 from lakelens.errors import LakeError
 from lakelens.formats.paimon.skeleton.record_walk import Container, PlaceBook
@@ -278,7 +279,7 @@ class PaimonBones:
         for name, container in (*self.manifests.items(), *self.indexes.items()):
             records = [fill_location(record, location) for record in container.records]
             data = container.encode(records)
-            sizes[name] = len(data) + self.differences.get(name, 0)
+            sizes[name] = clamp_long(len(data) + self.differences.get(name, 0))
             yield f"manifest/{name}", data
         for name, container in self.lists.items():
             lines = [
