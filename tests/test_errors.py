@@ -201,7 +201,7 @@ def test_a_directory_of_tables_says_so(warehouse: Path, monkeypatch: pytest.Monk
     with pytest.raises(NotATable, match="it holds at least 1 table"):
         ll.open(warehouse)
     (warehouse / "empty").mkdir()
-    with pytest.raises(NotATable, match="looked for hive: "):
+    with pytest.raises(NotATable, match=r"looked for delta: .*; hive: "):
         ll.open(warehouse / "empty")
 
 

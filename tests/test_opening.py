@@ -126,8 +126,8 @@ def test_what_is_no_source_is_refused(source: Any) -> None:
 
 
 def test_unknown_format_names_those_there_are(tmp_path: Path) -> None:
-    with pytest.raises(Unsupported, match="hive, iceberg, paimon"):
-        ll.open(tmp_path, format="delta")
+    with pytest.raises(Unsupported, match="delta, hive, iceberg, paimon"):
+        ll.open(tmp_path, format="nosuch")
 
 
 def test_unknown_scheme_says_what_to_install() -> None:
@@ -172,7 +172,7 @@ def test_any_directory_of_files_opens_as_hive_when_asked_to() -> None:
 
 
 def test_formats_are_known_by_name() -> None:
-    assert list(load_formats()) == ["hive", "iceberg", "paimon"]
+    assert list(load_formats()) == ["delta", "hive", "iceberg", "paimon"]
     for name, found in load_formats().items():
         assert found.name == name
         assert found.looked_for
@@ -201,11 +201,14 @@ def test_a_place_knows_whether_it_was_forced(monkeypatch: pytest.MonkeyPatch) ->
     assert [place.forced for place in seen] == [False, True]
 
 
-def test_a_delta_log_beside_iceberg_metadata_is_an_iceberg_table(tmp_path: Path) -> None:
+def test_a_log_beside_iceberg_metadata_is_a_delta_table_first(tmp_path: Path) -> None:
+    """Iceberg's metadata mirrors one version of it; asked for, it is opened."""
     shutil.copytree(SAMPLES / "iceberg", tmp_path / "t")
     (tmp_path / "t/_delta_log").mkdir()
     (tmp_path / "t/_delta_log/00000000000000000000.json").write_text("{}")
-    assert describe(ll.open(tmp_path / "t")) == describe(ll.open(SAMPLES / "iceberg"))
+    assert ll.open(tmp_path / "t").format == "delta"
+    assert ll.open(tmp_path / "t").evidence.others == ("iceberg",)
+    assert describe(ll.open(tmp_path / "t", format="iceberg")) == describe(ll.open(SAMPLES / "iceberg"))
 
 
 # find

@@ -1,0 +1,24 @@
+"""Delta Lake: the log of a table, its versions, checkpoints and deletion vectors; reader versions 1 to 3."""
+
+from __future__ import annotations
+
+from lakelens.formats.base import Driver
+
+
+class DeltaFormat(Driver):
+    """The format's entry point; what reads files is loaded when it is first needed.
+
+    >>> FORMAT.name
+    'delta'
+    """
+
+    name = "delta"
+    looked_for = "_delta_log with N.json or N.checkpoint.parquet, N of 20 digits"
+    looks_at = ("_delta_log/", "_delta_log/_last_checkpoint")
+    never_changes = ("_sidecars/*.parquet", "deletion_vector_*.bin", "part-*.parquet")
+    is_numbered = ("_delta_log/*.json", "_delta_log/*.checkpoint.*", "_delta_log/*.crc")
+    detection = "lakelens.formats.delta.discovery:detect_table"
+    opening = "lakelens.formats.delta.log_table:open_delta"
+
+
+FORMAT = DeltaFormat()

@@ -1,0 +1,200 @@
+"""Actions: what commits and checkpoints are made of, read from lines of JSON and from rows of Parquet.
+
+    {"add": {"path": …, "partitionValues": {…}, "size": …, …}}        one action a line, one key an object
+    row of a checkpoint: a struct column for each action, of which one is set
+
+See "Actions", "Checkpoint Schema" of the Delta protocol. Unknown actions and unknown fields are kept and mean nothing. A
+line or a row that is damaged is an error of its own, and what is around it is read.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import unquote
+
+import msgspec
+
+from lakelens.errors import Corrupt, LakeError
+from lakelens.io.relocation import split_location
+
+FILE_ACTIONS = ("add", "remove", "cdc")
+_MAPS = frozenset({"partitionValues", "configuration", "tags", "options"})
+_BOM = b"\xef\xbb\xbf"
+_MOST_ERRORS = 20  # damaged lines of one file that are kept apart
+_decode = msgspec.json.Decoder().decode
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One action: its kind ("add", "metaData", …), its fields as stored, and where it stands.
+
+    `path` is the file of the log, `position` its line or row there, `version` that of the commit or checkpoint.
+    """
+
+    kind: str
+    fields: Mapping[str, Any]
+    path: str
+    position: int
+    version: int
+
+    @property
+    def vector(self) -> Mapping[str, Any] | None:
+        """The descriptor of its deletion vector."""
+        found = self.fields.get("deletionVector")
+        return found if isinstance(found, Mapping) and found.get("storageType") else None
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What identifies a logical file: its path after one percent-decoding, and the id of its deletion vector."""
+        vector = self.vector
+        return clean_path(self.fields["path"]), "" if vector is None else name_vector(vector)
+
+
+@dataclass(slots=True)
+class ActionFile:
+    """What was read of one file of the log: its actions in order, and what of it is damaged."""
+
+    actions: list[Action] = field(default_factory=list)
+    errors: list[LakeError] = field(default_factory=list)
+
+    def find(self, kind: str) -> Mapping[str, Any] | None:
+        """Find the fields of the first action of a kind."""
+        return next((action.fields for action in self.actions if action.kind == kind), None)
+
+
+def clean_path(recorded: str) -> str:
+    """A path as it identifies a file: percent-decoded once, without what is written in several ways for one place.
+
+    >>> clean_path("x=A%252FA/a%20b.parquet"), clean_path("file:///t/a"), clean_path("file:/t/a")
+    ('x=A%2FA/a b.parquet', 'file:/t/a', 'file:/t/a')
+    """
+    decoded = unquote(recorded)
+    scheme, place = split_location(decoded)
+    return f"{scheme}:{place}" if scheme else decoded.removeprefix("./")
+
+
+def name_vector(vector: Mapping[str, Any]) -> str:
+    """Name a deletion vector as the protocol does: `uniqueId`.
+
+    >>> name_vector({"storageType": "u", "pathOrInlineDv": "ab", "offset": 4})
+    'uab@4'
+    """
+    name, offset = f"{vector.get('storageType')}{vector.get('pathOrInlineDv')}", vector.get("offset")
+    return name if offset is None else f"{name}@{offset}"
+
+
+def parse_lines(data: bytes, path: str, version: int) -> ActionFile:
+    """Parse a commit, a compacted commit or a checkpoint in JSON.
+
+    >>> found = parse_lines(b'{"txn":{"appId":"a","version":1}}\\r\\n{"add":\\n', "c", 0)
+    >>> [action.kind for action in found.actions], len(found.errors)
+    (['txn'], 1)
+    """
+    found, offset, position = ActionFile(), 0, 0
+    for line in data.split(b"\n"):
+        text = line.strip()
+        if not offset:
+            text = text.removeprefix(_BOM)
+        if text:
+            try:
+                found.actions += _read_line(text, path, position, version)
+            except Corrupt as error:
+                error.offset = offset
+                _keep_error(found, error)
+            position += 1
+        offset += len(line) + 1
+    return found
+
+
+def _keep_error(found: ActionFile, error: LakeError) -> None:
+    if len(found.errors) < _MOST_ERRORS:
+        found.errors.append(error)
+
+
+def _read_line(text: bytes, path: str, position: int, version: int) -> Iterator[Action]:
+    try:
+        held = _decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, ValueError, RecursionError) as error:
+        message = f"line {position + 1} is no JSON: {error}"
+        raise Corrupt(message, path=path, expected="one action, {…}", seen=text[:60]) from None
+    if not isinstance(held, dict):
+        message = f"line {position + 1} holds no action"
+        raise Corrupt(message, path=path, expected="an object", seen=text[:60])
+    return iter(
+        [
+            check_action(Action(kind, fields, path, position, version))
+            for kind, fields in held.items()
+            if fields is not None
+        ]
+    )
+
+
+def check_action(action: Action) -> Action:
+    """Give an action back whose fields are of the kinds that its readers take for granted. Raises `Corrupt`."""
+    fields = action.fields
+    if not isinstance(fields, Mapping):
+        raise Corrupt(f"{action.kind} is no object", path=action.path, expected="{…}", seen=fields)
+    if action.kind in FILE_ACTIONS:
+        if not isinstance(fields.get("path"), str):
+            message = f"{action.kind} {action.position + 1} names no file"
+            raise Corrupt(message, path=action.path, expected="path, a text", seen=fields.get("path"))
+        for name in ("partitionValues", "deletionVector", "tags"):
+            if not isinstance(fields.get(name), Mapping | None):
+                message = f"{name} of {fields['path']} is no object"
+                raise Corrupt(message, path=action.path, expected="{…}", seen=fields[name])
+    return action
+
+
+def read_parquet(data: bytes, path: str, version: int) -> ActionFile:
+    """Read the actions of a checkpoint or a sidecar in Parquet. Raises `LakeError` for one that does not decode."""
+    table = read_columns(data, path)
+    found = ActionFile()
+    names = [name for name in table.column_names if name != "checkpointMetadata"]
+    import pyarrow as pa
+
+    columns = [table[name].to_pylist() for name in names if pa.types.is_struct(table[name].type)]
+    kinds = [name for name in names if pa.types.is_struct(table[name].type)]
+    if not kinds:
+        raise Corrupt("no checkpoint: it has no column of an action", path=path, seen=table.column_names[:8])
+    for position, row in enumerate(zip(*columns, strict=True)):
+        for kind, held in zip(kinds, row, strict=True):
+            if held is None or (kind in FILE_ACTIONS and held.get("path") is None):
+                continue
+            try:
+                found.actions.append(check_action(Action(kind, _strip(held), path, position, version)))
+            except LakeError as error:
+                _keep_error(found, error)
+    return found
+
+
+def read_columns(data: bytes, path: str) -> Any:
+    """Read a Parquet file of the log as an Arrow table. Raises `LakeError`."""
+    from lakelens.codecs.parquet.footer import decode_footer, read_rows
+    from lakelens.codecs.parquet.sizes import check_records
+
+    try:
+        footer = decode_footer(io.BytesIO(data), path)
+        check_records(data, footer)
+        return read_rows(io.BytesIO(data), footer.num_rows, path)
+    except LakeError:
+        raise
+    except Exception as error:
+        seen = f"{type(error).__name__}: {error}"
+        raise Corrupt("the checkpoint does not decode", path=path, offset=0, seen=seen) from error
+
+
+def _strip(held: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what is null, and make dicts of what Arrow gives as pairs."""
+    fields = {}
+    for name, value in held.items():
+        if value is None:
+            continue
+        if isinstance(value, dict):
+            value = _strip(value) if name in ("format", "deletionVector") else value
+        elif name in _MAPS and isinstance(value, Sequence) and not isinstance(value, str):
+            value = dict(value)
+        fields[name] = value
+    return fields

@@ -1,0 +1,348 @@
+"""A version of a Delta table as a snapshot: what its commit says, and the files that are live in it.
+
+Times follow "In-Commit Timestamps" of the protocol: the time in the commit where it has one, else when its file was stored.
+A copy of a table has lost the latter; then the writer's word counts, `commitInfo.timestamp`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from lakelens.caching import cached_property
+from lakelens.errors import LakeError
+from lakelens.formats.delta.action_file import DeltaFile, make_file, read_moment
+from lakelens.formats.delta.actions import ActionFile
+from lakelens.formats.delta.context import LogContext, make_partitioning, read_configuration, read_schema
+from lakelens.formats.delta.manifests import LogFile, LogSegment
+from lakelens.formats.delta.replay import Replay, State
+from lakelens.formats.delta.vectors import describe_vectors, place_vector
+from lakelens.model.collections import Document
+from lakelens.model.datafile import DataFile, IndexFile
+from lakelens.model.facts.traits import Amount, Figures
+from lakelens.model.fileset import FileSet
+from lakelens.model.manifest import ManifestLists
+from lakelens.model.schema import PartitionSpec, Schema
+from lakelens.model.snapshot import Snapshot, SnapshotAnswers
+
+if TYPE_CHECKING:
+    from lakelens.model.bytes_view import BytesView
+    from lakelens.model.deletes import DeleteMatch
+    from lakelens.model.table import Table
+
+#: A commit is stored soon after its writer has looked at the clock; what is further apart was copied since.
+_SOON = timedelta(minutes=10)
+
+
+class DeltaSnapshot(Snapshot):
+    """One version. `operation`, `isolation_level`, `user_metadata` and so on are what its commit says of itself.
+
+    `tombstones` are the files that were removed and may not be deleted yet; `transactions` and `domains` the newest of
+    each application and name; `protocol` what readers and writers have to know.
+    """
+
+    id: int
+
+    def __init__(self, table: Table, context: LogContext, replay: Replay, version: int) -> None:
+        self._table, self.context, self._replay = table, context, replay
+        self.id = version
+        log = context.log
+        self.parent_id = version - 1 if version - 1 in replay.known_versions else None
+        commit = log.commits.get(version)
+        first = log.checkpoints.get(version)
+        #: its commit; where that was cleaned, the checkpoint of it
+        self.path = commit.path if commit is not None else first[0].files[0].path if first else context.folder
+
+    @cached_property
+    def commit(self) -> ActionFile:
+        """The actions of its commit; none where that is gone. What cannot be read is a finding."""
+        info = self.context.log.commits.get(self.id)
+        if info is None:
+            return ActionFile()
+        held = self.context.access.attempt(
+            lambda: self.context.read(info.path, self.id), info.path, ActionFile(), (self.id,)
+        )
+        for error in held.errors:
+            self.context.findings.add_error(error, info.path, (self.id,))
+        return held
+
+    @cached_property
+    def commit_info(self) -> Mapping[str, Any]:
+        """What the writer says of its commit: free, but for `operation`, `operationMetrics` and the like."""
+        return self.commit.find("commitInfo") or {}
+
+    @cached_property
+    def operation(self) -> str | None:  # type: ignore[override]
+        """What was done: WRITE, DELETE, OPTIMIZE, …"""
+        found = self.commit_info.get("operation")
+        return found if isinstance(found, str) else None
+
+    @property
+    def isolation_level(self) -> str | None:
+        """How the commit was isolated from others."""
+        return _read_text(self.commit_info, "isolationLevel")
+
+    @property
+    def engine_info(self) -> str | None:
+        """Which engine wrote the commit."""
+        return _read_text(self.commit_info, "engineInfo")
+
+    @property
+    def user_metadata(self) -> str | None:
+        """What the writer's user added to the commit."""
+        return _read_text(self.commit_info, "userMetadata")
+
+    @property
+    def operation_metrics(self) -> Mapping[str, Any]:
+        """What the writer counted."""
+        found = self.commit_info.get("operationMetrics")
+        return found if isinstance(found, Mapping) else {}
+
+    @property
+    def operation_parameters(self) -> Mapping[str, Any]:
+        """What the operation was asked to do."""
+        found = self.commit_info.get("operationParameters")
+        return found if isinstance(found, Mapping) else {}
+
+    @cached_property
+    def committed_at(self) -> datetime | None:  # type: ignore[override]
+        """When it was committed, as time travel counts; see the head of this module."""
+        exact = read_moment(self.commit_info, "inCommitTimestamp")
+        if exact is not None:
+            return exact
+        stored, said = self.context.times.get(self.id), read_moment(self.commit_info, "timestamp")
+        if said is None or (stored is not None and abs(stored - said) <= _SOON):
+            return stored
+        if stored is not None:
+            message = "commits are stored at other times than writers say: the table was copied; times are the writers'"
+            self.context.findings.add("note", "modification-times", self.context.folder, message)
+        return said
+
+    @cached_property
+    def state(self) -> State:
+        """Its reconciled actions."""
+        state = self._replay.find_state(self.id)
+        for name in self._replay.list_double(state):
+            message = f"{name} is live twice, with different deletion vectors"
+            self.context.findings.add("error", "live-twice", self.path or "", message, (self.id,))
+        return state
+
+    @property
+    def protocol(self) -> Mapping[str, Any]:
+        """What readers and writers have to know to use it."""
+        return {} if self.state.protocol is None else self.state.protocol.fields
+
+    @property
+    def configuration(self) -> Mapping[str, Any]:
+        """The table properties at the time."""
+        return read_configuration(self.state.metadata)
+
+    @property
+    def transactions(self) -> Mapping[str, Mapping[str, Any]]:
+        """The newest transaction of each application."""
+        return {name: action.fields for name, action in self.state.transactions.items()}
+
+    @property
+    def domains(self) -> Mapping[str, Mapping[str, Any]]:
+        """The newest domain metadata of each name, those of the system among it."""
+        return {name: action.fields for name, action in self.state.domains.items()}
+
+    @cached_property
+    def schema_id(self) -> int | None:  # type: ignore[override]
+        """The version that set its schema, as far as the log is kept."""
+        return None if self.state.metadata is None else self.state.metadata.version
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The columns at the time; today's, with a finding, where they cannot be read."""
+        metadata = self.state.metadata
+        if metadata is None:
+            return self.context.columns.schema
+        return self.context.access.attempt(
+            lambda: read_schema(metadata).schema, metadata.path, self.context.columns.schema, (self.id,)
+        )
+
+    @cached_property
+    def tombstones(self) -> FileSet:
+        """The files that were removed and are still named, for readers of older versions and for VACUUM."""
+        return FileSet(
+            lambda: self._make_files(self.state.tombstones.values()), lambda: self.context.file_columns
+        )
+
+    @cached_property
+    def change_files(self) -> FileSet:
+        """The change data files of its commit."""
+        return FileSet(
+            lambda: self._make_files([one for one in self.commit.actions if one.kind == "cdc"]),
+            lambda: self.context.file_columns,
+        )
+
+    def _make_files(self, actions: Any) -> list[DataFile]:
+        found: list[DataFile] = []
+        for action in actions:
+            try:
+                found.append(make_file(action, self.context))
+            except LakeError as error:
+                self.context.findings.add_error(error, action.path, (self.id,))
+        return found
+
+    def _open_files(self) -> FileSet:
+        return FileSet(lambda: self._make_files(self.state.files.values()), lambda: self.context.file_columns)
+
+    def _name_lists(self) -> ManifestLists[LogSegment]:
+        """Name what leads to it: the checkpoint's files, and the commits after it."""
+        context, state = self.context, self.state
+        segment = self._replay.find_segment(self.id)
+        checkpoint, lists = state.checkpoint, []
+        if checkpoint is not None:
+            error: LakeError | None = None
+            parts: Sequence[tuple[str, int | None]] = [(info.path, info.size) for info in checkpoint.files]
+            try:
+                parts = context.list_parts(checkpoint)
+            except LakeError as damage:
+                error = damage.without_frames()
+            own = {info.path for info in checkpoint.files}
+            lists.append(
+                LogSegment(
+                    context,
+                    "checkpoint",
+                    tuple(
+                        LogFile(
+                            context,
+                            path,
+                            checkpoint.version,
+                            "checkpoint" if path in own else "sidecar",
+                            size,
+                        )
+                        for path, size in parts
+                    ),
+                    error,
+                )
+            )
+        after = -1 if checkpoint is None else checkpoint.version
+        commits = [pair for pair in segment.commits if pair[1] > after]
+        infos = {info.path: info for info in (*context.log.commits.values(), *context.log.compacted.values())}
+        lists.append(
+            LogSegment(
+                context,
+                "commits",
+                tuple(
+                    LogFile(
+                        context,
+                        path,
+                        version,
+                        "compacted" if path.endswith(".compacted.json") else "commit",
+                        infos[path].size,
+                    )
+                    for path, version in commits
+                ),
+            )
+        )
+        return ManifestLists(lists)
+
+    def _list_index_files(self) -> list[IndexFile]:
+        """List the files of deletion vectors, each with the data files whose rows its vectors delete."""
+        context, held = self.context, dict[str, list[Any]]()
+        for action in self.state.files.values():
+            if action.vector is None:
+                continue
+            try:
+                place = place_vector(action, context)
+            except LakeError as error:
+                context.findings.add_error(error, action.path, (self.id,))
+                continue
+            held.setdefault(place.path, []).append((action, place))
+        return [describe_vectors(context, path, vectors) for path, vectors in sorted(held.items())]
+
+    def _map_vectors(self) -> dict[str, DeleteMatch]:
+        found = {}
+        for file in self.files:
+            for match in file.deletes:
+                found[file.recorded_path] = match
+        return found
+
+    def _make_partitioning(self) -> PartitionSpec:
+        return make_partitioning(self.state.metadata, self.schema)
+
+    def _count_figures(self) -> Figures:
+        """Count what its commit adds and removes; a file whose vector alone is another one is neither added nor removed."""
+        added: dict[str, DeltaFile] = {}
+        removed: dict[str, DeltaFile] = {}
+        for action in self.commit.actions:
+            if action.kind in ("add", "remove"):
+                try:
+                    file = make_file(action, self.context)
+                except LakeError:
+                    continue
+                (added if action.kind == "add" else removed)[file.logical_path] = file
+        kept = added.keys() & removed.keys()
+        deleted = sum((added[name].deleted_rows or 0) - (removed[name].deleted_rows or 0) for name in kept)
+        new = [file for name, file in added.items() if name not in kept]
+        gone = [file for name, file in removed.items() if name not in kept]
+        if not self.context.log.commits.get(self.id):
+            return Figures()
+        return Figures(
+            added_files=len(new),
+            removed_files=len(gone),
+            added_rows=_add_up(file.record_count for file in new),
+            removed_rows=_add_up(file.record_count for file in gone),
+            added_bytes=_add_up(file.size_bytes for file in new),
+            removed_bytes=_add_up(file.size_bytes for file in gone),
+            deleted=Amount(max(deleted, 0), max(deleted, 0)) if kept else None,
+        )
+
+    @cached_property
+    def raw(self) -> Document:
+        """Gather the actions of its commit that are not about files, each under its kind."""
+        found: dict[str, Any] = {}
+        for action in self.commit.actions:
+            if action.kind in ("add", "remove", "cdc"):
+                continue
+            if action.kind in ("txn", "domainMetadata"):
+                found.setdefault(action.kind, []).append(dict(action.fields))
+            else:
+                found[action.kind] = dict(action.fields)
+        return Document(found, "snapshot")
+
+    @cached_property
+    def summary(self) -> Document:  # type: ignore[override]
+        """Write what the commit says of itself as text: its metrics, who wrote it, and how many actions of a kind it has."""
+        said = {
+            name: held if isinstance(held, str) else json.dumps(held, default=str)
+            for name, held in self.commit_info.items()
+            if name not in ("operationMetrics", "operationParameters", "timestamp", "operation")
+        }
+        for group, prefix in ((self.operation_metrics, ""), (self.operation_parameters, "parameter ")):
+            said |= {
+                f"{prefix}{name}": held if isinstance(held, str) else json.dumps(held, default=str)
+                for name, held in group.items()
+            }
+        counted = Counter(action.kind for action in self.commit.actions)
+        said |= {f"{kind} actions": str(count) for kind, count in counted.items() if kind != "commitInfo"}
+        return Document(said, "summary")
+
+    def bytes_view(self) -> BytesView:
+        """The bytes of its commit, each with its name; where that was cleaned, of its checkpoint."""
+        return self.context.source()(self)
+
+    answers = SnapshotAnswers(
+        files=_open_files,
+        manifest_lists=_name_lists,
+        partitioning=_make_partitioning,
+        index_files=_list_index_files,
+        figures=_count_figures,
+        deletion_vectors=_map_vectors,
+    )
+
+
+def _read_text(held: Mapping[str, Any], name: str) -> str | None:
+    found = held.get(name)
+    return found if isinstance(found, str) else None
+
+
+def _add_up(numbers: Any) -> int | None:
+    found = list(numbers)
+    return None if None in found else sum(found)

@@ -1,0 +1,35 @@
+"""What is known of Delta Lake stands in its own room, which is no larger than it may be."""
+
+from __future__ import annotations
+
+import re
+
+from tests.house.tree import PACKAGE, ROOT
+
+MOST_LINES = 7_000
+# the marks by which other formats refuse, or name, what is in their directories; and what starts an engine
+ELSEWHERE = {
+    "lakelens/formats/hive/detect.py",
+    "lakelens/formats/hive/names.py",
+    "lakelens/formats/hive/observations.py",
+    "lakelens/formats/iceberg/discovery/detect.py",
+    "lakelens/formats/iceberg/opening.py",
+}
+NAMED = re.compile(r"_delta_log|[Dd]elta[ -][Ll]ake|formats[./]delta|DeltaTable|io\.delta")
+
+
+def test_no_other_room_knows_delta() -> None:
+    """Outside of samples no module names it, but for those that have always refused its directories."""
+    found = {
+        str(path.relative_to(ROOT))
+        for path in (ROOT / PACKAGE).rglob("*.py")
+        if NAMED.search(path.read_text("utf-8"))
+    }
+    own = {path for path in found if path.startswith(("lakelens/formats/delta/", "lakelens/samples/"))}
+    assert found - own <= ELSEWHERE
+
+
+def test_the_room_is_no_larger_than_it_may_be() -> None:
+    """Lines of all its modules."""
+    modules = (ROOT / PACKAGE / "formats/delta").rglob("*.py")
+    assert sum(len(path.read_text("utf-8").splitlines()) for path in modules) <= MOST_LINES

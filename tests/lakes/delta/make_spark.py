@@ -1,0 +1,348 @@
+"""Make the tables of `spark/` with delta-spark 3.3.2 on Spark 3.5, each with the engine's own answers.
+
+    python tests/lakes/delta/make_spark.py [CASE …]
+
+A case is a list of SQL statements in which `{t}` is the table. `spark/CASE/answers.json` is what the engine says:
+`history`, `detail`, and of each version its live files as actions (`files`), the rows that it reads of each of them by
+their positions (`live`), and `rows`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import time
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+ROOT = Path("/tmp/lakes/delta")
+os.environ |= {"HADOOP_USER_NAME": "lakes", "TZ": "UTC"}
+time.tzset()
+
+PACKAGE = "io.delta:delta-spark_2.12:3.3.2"
+CONFIG = {
+    "spark.jars.packages": PACKAGE,
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.default.parallelism": "1",
+    "spark.databricks.delta.snapshotPartitions": "1",
+    "spark.databricks.delta.retentionDurationCheck.enabled": "false",
+    "spark.databricks.delta.vacuum.parallelDelete.enabled": "false",
+    "spark.databricks.delta.properties.defaults.enableDeletionVectors": "false",
+}
+
+
+def create(columns: str, further: str = "", **properties: str) -> str:
+    listed = ", ".join(f"'delta.{name.replace('__', '.')}' = '{held}'" for name, held in properties.items())
+    return f"CREATE TABLE {{t}} ({columns}) USING delta {further} " + (
+        f"TBLPROPERTIES ({listed})" if listed else ""
+    )
+
+
+def numbers(start: int, count: int, columns: str = "id, concat('row ', id)") -> str:
+    return f"INSERT INTO {{t}} SELECT /*+ COALESCE(1) */ {columns} FROM range({start}, {start + count})"
+
+
+PLAIN = "id BIGINT, name STRING"
+CASES: dict[str, list[str]] = {
+    "appends": [create(PLAIN), *(numbers(n, 5) for n in range(0, 15, 5))],
+    "dml": [
+        create(PLAIN),
+        numbers(0, 10),
+        numbers(10, 10),
+        "DELETE FROM {t} WHERE id < 3",
+        "UPDATE {t} SET name = 'changed' WHERE id = 12",
+        "MERGE INTO {t} t USING (SELECT id, 'merged' AS name FROM range(15, 25)) s ON t.id = s.id "
+        "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *",
+        "OPTIMIZE {t}",
+        "VACUUM {t} RETAIN 0 HOURS",
+    ],
+    "types": [
+        create(
+            "i8 TINYINT, i16 SMALLINT, i32 INT, i64 BIGINT, f32 FLOAT, f64 DOUBLE, nan DOUBLE, dec DECIMAL(19,2), "
+            "b BOOLEAN, s STRING, emoji STRING, bin BINARY, d DATE, ts TIMESTAMP, ntz TIMESTAMP_NTZ, "
+            "st STRUCT<x: INT, inner: STRUCT<y: STRING>>, li ARRAY<BIGINT>, mp MAP<STRING, BIGINT>, "
+            "c CHAR(3), v VARCHAR(5), n VOID"
+        ),
+        "INSERT INTO {t} SELECT * FROM VALUES "
+        "(-128Y, -32768S, -2147483648, -9223372036854775808L, -1.5F, -1e300D, DOUBLE('NaN'), 12345678901234567.89BD, "
+        "true, 'a', repeat('\U0001f642', 40), X'00FF', DATE'1969-12-31', TIMESTAMP'2024-01-31 10:11:12.123456', "
+        "TIMESTAMP_NTZ'2024-01-31 10:11:12.123456', named_struct('x', 1, 'inner', named_struct('y', 'q')), "
+        "array(1L, 2L), map('k', 1L), 'ab', 'xyz', NULL), "
+        "(127Y, 32767S, 2147483647, 9223372036854775807L, 2.25F, 1e300D, DOUBLE('Infinity'), 3.10BD, "
+        "false, repeat('z', 40), 'é', X'', DATE'2024-02-29', TIMESTAMP'1960-01-31 10:11:12.123456', "
+        "NULL, NULL, array(), map(), NULL, NULL, NULL)",
+    ],
+    "partitioned": [
+        create("id BIGINT, part STRING, day DATE", "PARTITIONED BY (part, day)"),
+        "INSERT INTO {t} VALUES (1, 'a b', DATE'2024-01-01'), (2, 'c=d', NULL), (3, 'é/ü', DATE'2024-01-03'), "
+        "(4, '100%', DATE'2024-01-03'), (5, NULL, NULL), (6, 'x:y', DATE'2024-01-03'), (7, 'q?#&+', NULL), (8, '', NULL)",
+        "DELETE FROM {t} WHERE part = '100%'",
+    ],
+    "typed-partitions": [
+        create(
+            "id BIGINT, i INT, dec DECIMAL(9,2), b BOOLEAN, ts TIMESTAMP, ntz TIMESTAMP_NTZ, f DOUBLE",
+            "PARTITIONED BY (i, dec, b, ts, ntz, f)",
+        ),
+        "INSERT INTO {t} VALUES (1, -5, 12.30, true, TIMESTAMP'2024-01-31 10:11:12.123456', "
+        "TIMESTAMP_NTZ'2024-01-31 10:11:12', 1.5), (2, NULL, NULL, NULL, NULL, NULL, NULL)",
+    ],
+    "vectors": [
+        create(PLAIN, enableDeletionVectors="true"),
+        numbers(0, 100),
+        numbers(100, 100),
+        "DELETE FROM {t} WHERE id % 10 = 3",
+        "DELETE FROM {t} WHERE id = 44",
+        "UPDATE {t} SET name = 'new' WHERE id = 150",
+        "DELETE FROM {t} WHERE id >= 100",
+        "REORG TABLE {t} APPLY (PURGE)",
+    ],
+    "vectors-prefixed": [
+        create(PLAIN, enableDeletionVectors="true", randomizeFilePrefixes="true", checkpointInterval="3"),
+        numbers(0, 20),
+        "DELETE FROM {t} WHERE id = 7",
+        numbers(20, 20),
+        "DELETE FROM {t} WHERE id IN (8, 30)",
+    ],
+    "mapped-name": [
+        create(
+            "id BIGINT, st STRUCT<a: INT, b: STRING>, p STRING",
+            "PARTITIONED BY (p)",
+            columnMapping__mode="name",
+        ),
+        "INSERT INTO {t} VALUES (1, named_struct('a', 1, 'b', 'x'), 'u'), (2, named_struct('a', NULL, 'b', 'y'), 'v')",
+        "ALTER TABLE {t} RENAME COLUMN st TO renamed",
+        "ALTER TABLE {t} RENAME COLUMN p TO `part of it`",
+        "ALTER TABLE {t} ADD COLUMN (more STRING)",
+        "INSERT INTO {t} VALUES (3, named_struct('a', 3, 'b', 'z'), 'u', 'm')",
+        "ALTER TABLE {t} DROP COLUMN more",
+    ],
+    "mapped-id": [
+        create(PLAIN, columnMapping__mode="id", checkpointInterval="2"),
+        numbers(0, 3),
+        "ALTER TABLE {t} RENAME COLUMN name TO title",
+        numbers(3, 3),
+    ],
+    "mapped-later": [
+        create(PLAIN),
+        numbers(0, 3),
+        "ALTER TABLE {t} SET TBLPROPERTIES ('delta.columnMapping.mode' = 'name', 'delta.minReaderVersion' = '2', "
+        "'delta.minWriterVersion' = '5')",
+        "ALTER TABLE {t} DROP COLUMN name",
+        numbers(3, 3, "id"),
+    ],
+    "row-tracking": [
+        create(PLAIN, enableRowTracking="true"),
+        numbers(0, 3),
+        numbers(3, 3),
+        "UPDATE {t} SET name = 'u' WHERE id = 4",
+        "OPTIMIZE {t}",
+    ],
+    "v2-checkpoints": [
+        create(PLAIN, checkpointPolicy="v2", checkpointInterval="3"),
+        *(numbers(n * 2, 2) for n in range(7)),
+        "DELETE FROM {t} WHERE id = 1",
+    ],
+    "v2-checkpoint-json": [
+        "SET spark.databricks.delta.checkpointV2.topLevelFileFormat = json",
+        create(PLAIN, checkpointPolicy="v2", checkpointInterval="3"),
+        *(numbers(n * 2, 2) for n in range(4)),
+        "SET spark.databricks.delta.checkpointV2.topLevelFileFormat = parquet",
+    ],
+    "multi-part": [
+        "SET spark.databricks.delta.checkpoint.partSize = 2",
+        create(PLAIN, checkpointInterval="4"),
+        *(numbers(n * 2, 2) for n in range(5)),
+        "SET spark.databricks.delta.checkpoint.partSize = 1000000",
+    ],
+    "commit-timestamps": [
+        create(PLAIN),
+        numbers(0, 2),
+        "ALTER TABLE {t} SET TBLPROPERTIES ('delta.enableInCommitTimestamps' = 'true')",
+        numbers(2, 2),
+    ],
+    "change-feed": [
+        create(
+            "id BIGINT, p STRING", "PARTITIONED BY (p)", enableChangeDataFeed="true", checkpointInterval="4"
+        ),
+        "INSERT INTO {t} VALUES (1, 'a'), (2, 'a'), (3, 'b')",
+        "UPDATE {t} SET id = 20 WHERE id = 2",
+        "DELETE FROM {t} WHERE id = 1",
+        "DELETE FROM {t} WHERE p = 'b'",
+    ],
+    "generated": [
+        "!generated",
+        "INSERT INTO {t} (at) VALUES (TIMESTAMP'2024-01-31 10:11:12'), (TIMESTAMP'2024-02-01 00:00:00')",
+        "INSERT INTO {t} (at) VALUES (TIMESTAMP'2025-01-31 10:11:12')",
+    ],
+    "constrained": [
+        create("id BIGINT NOT NULL, n INT", appendOnly="true"),
+        "ALTER TABLE {t} ADD CONSTRAINT positive CHECK (n > 0)",
+        "ALTER TABLE {t} SET TBLPROPERTIES ('delta.feature.allowColumnDefaults' = 'supported')",
+        "ALTER TABLE {t} ALTER COLUMN n SET DEFAULT 7",
+        "INSERT INTO {t} VALUES (1, 1)",
+        "INSERT INTO {t} (id) VALUES (2)",
+    ],
+    "clustered": [
+        create("id BIGINT, a INT, st STRUCT<b: INT>", "CLUSTER BY (a, st.b)"),
+        *(
+            f"INSERT INTO {{t}} SELECT id, CAST(id % 3 AS INT), named_struct('b', CAST(id AS INT)) FROM range({n}, {n + 5})"
+            for n in (0, 5)
+        ),
+        "OPTIMIZE {t}",
+        "ALTER TABLE {t} CLUSTER BY (id)",
+    ],
+    "zordered": [
+        create("a INT, b INT"),
+        *(
+            f"INSERT INTO {{t}} SELECT CAST(id AS INT), CAST(100 - id AS INT) FROM range({n}, {n + 10})"
+            for n in (0, 10)
+        ),
+        "OPTIMIZE {t} ZORDER BY (a, b)",
+    ],
+    "struct-stats": [
+        create(
+            "id BIGINT, d DATE, p INT",
+            "PARTITIONED BY (p)",
+            checkpoint__writeStatsAsJson="false",
+            checkpoint__writeStatsAsStruct="true",
+            checkpointInterval="3",
+        ),
+        *(
+            f"INSERT INTO {{t}} SELECT id, date_add(DATE'2024-01-01', CAST(id AS INT)), 1 FROM range({n}, {n + 3})"
+            for n in (0, 3, 6)
+        ),
+    ],
+    "restored": [
+        create(PLAIN),
+        numbers(0, 3),
+        numbers(3, 3),
+        "DELETE FROM {t} WHERE id > 3",
+        "RESTORE TABLE {t} TO VERSION AS OF 2",
+    ],
+    "cloned": [
+        "CREATE TABLE delta.`/tmp/lakes/delta/source` USING delta AS SELECT id, concat('row ', id) AS name FROM range(5)",
+        "CREATE TABLE {t} SHALLOW CLONE delta.`/tmp/lakes/delta/source`",
+        numbers(5, 2),
+        "ALTER TABLE {t} SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')",
+        "DELETE FROM {t} WHERE id = 2",
+    ],
+    "nested-wide": [
+        create(
+            "id BIGINT, a STRUCT<x: STRUCT<y: STRUCT<z: TIMESTAMP>>>, text STRING, w1 INT, w2 INT",
+            dataSkippingNumIndexedCols="3",
+        ),
+        "INSERT INTO {t} SELECT id, named_struct('x', named_struct('y', named_struct('z', "
+        "TIMESTAMP'2024-01-01 00:00:00.123456'))), repeat('ab', 30), 1, 2 FROM range(3)",
+    ],
+}
+
+
+def to_json(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): to_json(held) for key, held in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_json(held) for held in value]
+    if isinstance(value, bytes | bytearray):
+        return bytes(value).hex()
+    if isinstance(value, Decimal):
+        return format(value, "f")
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[str(value)]
+    return value
+
+
+def collect(frame: Any) -> list[dict[str, Any]]:
+    return [to_json(row.asDict(recursive=True)) for row in frame.collect()]
+
+
+def run(spark: Any, statement: str, path: Path) -> None:
+    if statement == "!generated":
+        from delta_builder import create_generated
+
+        create_generated(spark, path)
+    else:
+        spark.sql(statement.replace("{t}", f"delta.`{path}`"))
+
+
+def answer(spark: Any, path: Path) -> dict[str, Any]:
+    log = spark._jvm.org.apache.spark.sql.delta.DeltaLog
+    log.clearCache()
+    name = f"delta.`{path}`"
+    history = collect(spark.sql(f"DESCRIBE HISTORY {name}"))
+    detail = collect(spark.sql(f"DESCRIBE DETAIL {name}"))
+    versions: dict[str, Any] = {}
+    table = log.forTable(spark._jsparkSession, str(path))
+    get_at = next(m for m in table.getClass().getMethods() if m.getName() == "getSnapshotAt")
+    none = getattr(getattr(spark._jvm, "scala.None$"), "MODULE$")
+    further = [none if "Option" in kind.getName() else False for kind in list(get_at.getParameterTypes())[1:]]
+    for version in range(table.update(False, none, none).version() + 1):
+        try:
+            snapshot = table.getSnapshotAt(version, *further)
+            lines = snapshot.allFiles().toDF().toJSON().collectAsList()
+            said: dict[str, Any] = {"files": sorted((json.loads(s) for s in lines), key=lambda f: f["path"])}
+            said["protocol"] = json.loads(snapshot.protocol().json())
+            said["metadata"] = json.loads(snapshot.metadata().json())
+            frame = spark.sql(
+                f"SELECT *, _metadata.file_path, _metadata.row_index FROM {name} VERSION AS OF {version}"
+            )
+            rows = collect(frame)
+            live: dict[str, list[int]] = {}
+            for row in rows:
+                live.setdefault(row.pop("file_path"), []).append(row.pop("row_index"))
+            said["live"] = {place: sorted(held) for place, held in sorted(live.items())}
+            said["row_count"] = len(rows)
+            if len(rows) <= 20:
+                said["rows"] = rows
+        except Exception as error:
+            said = {"error": str(error).splitlines()[0][:200]}
+        versions[str(version)] = said
+    return {
+        "engine": f"{PACKAGE}, Spark {spark.version}",
+        "location": str(path),
+        "history": history,
+        "detail": detail,
+        "versions": versions,
+    }
+
+
+def main(wanted: list[str]) -> None:
+    sys.path[:0] = [str(HERE), str(HERE.parents[2])]
+    from lakelens.spark import session
+
+    shutil.rmtree(ROOT, ignore_errors=True)
+    ROOT.mkdir(parents=True)
+    spark = session(ROOT / "warehouse", formats=("hive",), config=CONFIG, progress=print)
+    for name in wanted or CASES:
+        path = ROOT / name
+        try:
+            for statement in CASES[name]:
+                run(spark, statement, path)
+            answers = answer(spark, path)
+        except Exception as error:
+            print(f"{name}: {type(error).__name__}: {str(error)[:400]}")
+            continue
+        folder = HERE / "spark" / name
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        # the local file system keeps checksums of its own beside each file, as hidden ones
+        shutil.copytree(path, folder / "table", ignore=shutil.ignore_patterns(".*.crc"))
+        text = json.dumps(answers, indent=1, ensure_ascii=False)
+        (folder / "answers.json").write_text(text + "\n", "utf-8")
+        print(name, len(answers["versions"]))
+    if (ROOT / "source").exists():
+        source, hidden = HERE / "spark/cloned/source", shutil.ignore_patterns(".*.crc")
+        shutil.copytree(ROOT / "source", source, ignore=hidden, dirs_exist_ok=True)
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
