@@ -17,9 +17,13 @@ if TYPE_CHECKING:
 
 
 def make_entry(action: Action, context: LogContext, kind: str) -> Entry:
-    """Make the entry of an action: what a checkpoint adds is there already."""
-    live = "ADDED" if kind == "commit" else "EXISTING"
-    status = "DELETED" if action.kind == "remove" else live
+    """Make the entry of an action. Those of commits are folded: what one adds another one deletes.
+
+    What a checkpoint adds is there already, and what it removes was taken away before.
+    """
+    is_folded = kind in ("commit", "compacted")
+    gone, there = ("DELETE", "ADD") if is_folded else ("DELETED", "EXISTING")
+    status = gone if action.kind == "remove" else there
     file = make_file(action, context)
     raw = {action.kind: dict(action.fields)}
     return Entry(status, file.snapshot_id, None, file, raw=raw, _source=context.source())

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from lakelens.caching import cached_property
@@ -95,6 +96,7 @@ class Replay:
         self._states: LruCache[int, State] = LruCache(_MOST_FILES, lambda state: len(state.files) + 100)
         self._newest_kept: list[int] = []
         self._broken: set[str] = set()  # checkpoints that could not be read
+        self._metadata: dict[int, Action | None] = {}
 
     @cached_property
     def known_versions(self) -> frozenset[int]:
@@ -130,6 +132,28 @@ class Replay:
             found.append((log.compacted[at, last].path, last))
             at = last + 1
         return tuple(found)
+
+    def find_metadata(self, version: int) -> Action | None:
+        """Find the metadata of a version in the commits that lead to it: files are not reconciled for it."""
+        passed, at = list[int](), version
+        while at not in self._metadata:
+            info = self.context.log.commits.get(at)
+            if info is None:
+                self._metadata[at] = self.find_state(at).metadata if at in self.known_versions else None
+                break
+            passed.append(at)
+            path = info.path
+            held = self.context.access.attempt(
+                partial(self.context.read, path, at), path, ActionFile(), (version,)
+            )
+            found = [action for action in held.actions if action.kind == "metaData"]
+            if found or at - 1 not in self.known_versions:
+                self._metadata[at] = found[-1] if found else self.find_state(at).metadata
+                break
+            at -= 1
+        for number in passed:
+            self._metadata[number] = self._metadata[at]
+        return self._metadata[version]
 
     def find_state(self, version: int) -> State:
         """Reconcile a version. What cannot be read is a finding of it."""

@@ -7,6 +7,7 @@ off may need: writers cut text to 32 characters and timestamps to milliseconds.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
@@ -19,6 +20,7 @@ from lakelens.model.schema import DataType
 
 NULL = "__HIVE_DEFAULT_PARTITION__"
 _CUT = 32  # characters of text in statistics
+_EXACT_DIGITS, _DOUBLE_DIGITS = 15, 17  # that a double always keeps, and that it is written with
 _PLAIN = " !$&()+,-.;<>@[]^_`{|}~"  # what Hive leaves as it is in the name of a partition's directory
 _MILLISECOND = timedelta(microseconds=999)
 _MOMENT = re.compile(
@@ -165,7 +167,7 @@ def read_bound(stored: Any, kind: DataType, *, is_upper: bool) -> tuple[Any, boo
         number = float(stored)
         return (None if number != number else number), False
     if logical == "decimal":
-        return parse_decimal(stored, kind), False
+        return _widen_decimal(parse_decimal(stored, kind), kind, is_upper)
     if logical == "date" and isinstance(stored, date):
         return stored, False
     if logical.startswith("int") and isinstance(stored, Decimal | float):
@@ -177,6 +179,19 @@ def read_bound(stored: Any, kind: DataType, *, is_upper: bool) -> tuple[Any, boo
     if logical in ("unknown", "variant", "list", "map", "struct", "binary"):
         return None, False
     return parse_value(str(stored), kind), False
+
+
+def _widen_decimal(number: Decimal, kind: DataType, is_upper: bool) -> tuple[Decimal, bool]:
+    """Widen a bound that may have gone through a double, as delta-rs writes it: then its last digits are rounded."""
+    if kind.precision <= _EXACT_DIGITS or len(number.normalize().as_tuple().digits) > _DOUBLE_DIGITS:
+        return number, False
+    near = float(number)
+    if Decimal(repr(near)) != number:
+        return number, False
+    with localcontext() as context:
+        context.prec = 200
+        rounded = Decimal(math.ulp(near))
+        return (number + rounded if is_upper else number - rounded), True
 
 
 def _is_cut(text: str) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from lakelens.caching import cached_property
 from lakelens.errors import LakeError
 from lakelens.formats.delta.action_file import DeltaFile, make_file, read_moment
-from lakelens.formats.delta.actions import ActionFile
+from lakelens.formats.delta.actions import Action, ActionFile
 from lakelens.formats.delta.context import LogContext, make_partitioning, read_configuration, read_schema
 from lakelens.formats.delta.manifests import LogFile, LogSegment
 from lakelens.formats.delta.replay import Replay, State
@@ -138,7 +138,7 @@ class DeltaSnapshot(Snapshot):
     @property
     def configuration(self) -> Mapping[str, Any]:
         """The table properties at the time."""
-        return read_configuration(self.state.metadata)
+        return read_configuration(self.metadata)
 
     @property
     def transactions(self) -> Mapping[str, Mapping[str, Any]]:
@@ -153,12 +153,18 @@ class DeltaSnapshot(Snapshot):
     @cached_property
     def schema_id(self) -> int | None:  # type: ignore[override]
         """The version that set its schema, as far as the log is kept."""
-        return None if self.state.metadata is None else self.state.metadata.version
+        return None if self.metadata is None else self.metadata.version
+
+    @property
+    def metadata(self) -> Action | None:
+        """The metadata at the time; None where no commit that leads here has any that can be read."""
+        found = self._replay.find_metadata(self.id)
+        return self.state.metadata if found is None else found
 
     @cached_property
     def schema(self) -> Schema:
         """The columns at the time; today's, with a finding, where they cannot be read."""
-        metadata = self.state.metadata
+        metadata = self.metadata
         if metadata is None:
             return self.context.columns.schema
         return self.context.access.attempt(
@@ -265,7 +271,7 @@ class DeltaSnapshot(Snapshot):
         return found
 
     def _make_partitioning(self) -> PartitionSpec:
-        return make_partitioning(self.state.metadata, self.schema)
+        return make_partitioning(self.metadata, self.schema)
 
     def _count_figures(self) -> Figures:
         """Count what its commit adds and removes; a file whose vector alone is another one is neither added nor removed."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,10 @@ import pytest
 import lakelens as ll
 from lakelens.errors import LakeError
 from lakelens.formats.delta.discovery import read_names
+from lakelens.formats.delta.values import read_bound
 from lakelens.formats.delta.vectors import decode_z85
 from lakelens.io.store import ObjectInfo
+from lakelens.model.schema import DataType
 from lakelens.model.table import Table
 
 PROTOCOL = {"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}}
@@ -446,3 +449,39 @@ def test_a_directory_with_an_empty_log_is_no_delta_table(tmp_path: Path) -> None
     (tmp_path / "_delta_log/readme").write_text("x")
     with pytest.raises(LakeError):
         ll.open(tmp_path)
+
+
+def test_entries_of_the_log_say_what_they_do(tmp_path: Path) -> None:
+    """Those of commits add and delete, those of a checkpoint are there or gone already."""
+    write_checkpoint(tmp_path, 1, [PROTOCOL, METADATA, add("a"), remove("z")])
+    write_commit(tmp_path, 2, remove("a"), add("b"), {"cdc": {"path": "c", "partitionValues": {}, "size": 1}})
+    table = ll.open(tmp_path)
+    entries = [entry for manifest in table.current.manifests for entry in manifest.entries]  # type: ignore[union-attr]
+    assert [(entry.status, entry.file.recorded_path) for entry in entries] == [
+        ("EXISTING", "a"),
+        ("DELETED", "z"),
+        ("DELETE", "a"),
+        ("ADD", "b"),
+        ("ADD", "c"),
+    ]
+    assert [entry.file.content for entry in entries][-1] == "changelog"
+    assert {file.recorded_path for file in table.current.tombstones} == {"a", "z"}  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    "folder", ["rs/vacuumed", "spark/dml", "spark/vectors", "rs/checkpointed", "spark/v2-checkpoints"]
+)
+def test_a_vacuumed_table_is_sound(folder: str) -> None:
+    """What only older versions have may be gone."""
+    check = ll.open(Path(__file__).resolve().parents[2] / "lakes/delta" / folder / "table").check(data=True)
+    assert not [finding for finding in check.findings if finding.severity != "note"]
+
+
+def test_a_decimal_that_went_through_a_double_is_widened() -> None:
+    """As delta-rs writes it; others write all digits."""
+    kind = DataType("decimal(19,2)", "decimal", precision=19, scale=2)
+    assert read_bound(Decimal("-12345678901234566.0"), kind, is_upper=False)[0] < Decimal(
+        "-12345678901234567.89"
+    )
+    exact = Decimal("12345678901234567.89")
+    assert read_bound(exact, kind, is_upper=True) == (exact, False)
