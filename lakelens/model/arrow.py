@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lakelens.errors import LakeError
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow as pa
 
     from lakelens.model.schema import DataType, Field
@@ -79,6 +80,51 @@ def arrow_schema(fields: Iterable[Field]) -> pa.Schema:
     import pyarrow as pa
 
     return pa.schema([arrow_field(column) for column in fields])
+
+
+def read_cell(cell: Any) -> Any:
+    """Read a value as Python has it: a map as a dictionary, a time after the year 9999 as text.
+
+    A struct that Python cannot have as a dictionary, two of its fields having one name, is a list of names and values; in a
+    text that is not UTF-8 the bytes that say nothing are replaced.
+    """
+    import pyarrow as pa
+
+    try:
+        value = cell.as_py()
+    except (ValueError, OverflowError):
+        if pa.types.is_struct(cell.type):
+            return [(field.name, read_cell(cell[place])) for place, field in enumerate(cell.type)]
+        if isinstance(cell, pa.StringScalar | pa.LargeStringScalar | pa.StringViewScalar):
+            return cell.as_buffer().to_pybytes().decode(errors="replace")
+        try:
+            return str(cell.cast(pa.string()))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            return f"a value of type {cell.type}"
+    return dict(value) if value is not None and pa.types.is_map(cell.type) else value
+
+
+def to_pandas(table: pa.Table) -> pd.DataFrame:
+    """Make a pandas DataFrame of an Arrow table; a value that Python does not have is text in it, as `read_cell` has it.
+
+    >>> import pyarrow as pa
+    >>> to_pandas(pa.table({"day": pa.array([0, -11_644_473], pa.date32())}))["day"].tolist()
+    [datetime.date(1970, 1, 1), '-29912-07-07']
+    """
+    import pandas as pd
+
+    try:
+        frame: pd.DataFrame = table.to_pandas()
+    except (ValueError, OverflowError):
+        columns = []
+        for column in table.columns:
+            try:
+                columns.append(column.to_pandas())
+            except (ValueError, OverflowError):
+                columns.append(pd.Series([read_cell(cell) for cell in column], dtype=object))
+        frame = pd.concat(columns, axis=1)
+        frame.columns = pd.Index(table.column_names)
+    return frame
 
 
 def to_polars(table: pa.Table) -> Any:

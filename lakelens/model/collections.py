@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, overload
 from lakelens.caching import cached_property
 from lakelens.display import Displayable, Interactive
 from lakelens.errors import UnknownName, list_nearest
-from lakelens.model.arrow import to_polars
+from lakelens.model.arrow import read_cell, to_pandas, to_polars
 from lakelens.model.facts.facts import Fact, Facts, build_rows
 from lakelens.model.facts.traits import Vocabulary
 
@@ -37,8 +37,7 @@ class Tabular:
 
     def to_pandas(self) -> pd.DataFrame:
         """`to_arrow` as a pandas DataFrame."""
-        frame: pd.DataFrame = self.to_arrow().to_pandas()
-        return frame
+        return to_pandas(self.to_arrow())
 
     def to_polars(self) -> Any:
         """`to_arrow` as a polars DataFrame; needs polars."""
@@ -371,28 +370,6 @@ class Preview(Rows):
 
 def know_none(*_: object) -> None:
     """Know nothing: what a function that was not given says of anything."""
-
-
-def read_cell(cell: Any) -> Any:
-    """Read a value as Python has it: a map as a dictionary, a time after the year 9999 as text.
-
-    A struct that Python cannot have as a dictionary, two of its fields having one name, is a list of names and values; in a
-    text that is not UTF-8 the bytes that say nothing are replaced.
-    """
-    import pyarrow as pa
-
-    try:
-        value = cell.as_py()
-    except (ValueError, OverflowError):
-        if pa.types.is_struct(cell.type):
-            return [(field.name, read_cell(cell[place])) for place, field in enumerate(cell.type)]
-        if isinstance(cell, pa.StringScalar | pa.LargeStringScalar | pa.StringViewScalar):
-            return cell.as_buffer().to_pybytes().decode(errors="replace")
-        try:
-            return str(cell.cast(pa.string()))
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            return f"a value of type {cell.type}"
-    return dict(value) if value is not None and pa.types.is_map(cell.type) else value
 
 
 class QueryResult(Rows):

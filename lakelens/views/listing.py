@@ -11,7 +11,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lakelens.caching import cached_property
-from lakelens.model.collections import Items, Preview, QueryResult, Rows, read_cell
+from lakelens.model.arrow import read_cell
+from lakelens.model.collections import Items, Preview, QueryResult, Rows
 from lakelens.model.fileset import FileSet
 from lakelens.model.manifest import Entries, Entry
 from lakelens.model.scan.choosing import choose_numbers, sort_numbers

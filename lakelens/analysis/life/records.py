@@ -15,9 +15,8 @@ from lakelens.analysis.explain.conditions import list_columns
 from lakelens.caching import cached_property
 from lakelens.codecs.numbers import parse_whole
 from lakelens.errors import Corrupt, LakeError, Unsupported
-from lakelens.model.arrow import arrow_type, to_array
+from lakelens.model.arrow import arrow_type, read_cell, to_array
 from lakelens.model.check.ledger import MOST_FINDINGS
-from lakelens.model.collections import read_cell
 from lakelens.model.life.living import Living, Record
 from lakelens.model.stats import Condition, Constant, Group, Term, list_terms
 from lakelens.progress import track

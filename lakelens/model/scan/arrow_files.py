@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
 from lakelens.display import call
-from lakelens.model.arrow import to_polars
+from lakelens.model.arrow import to_pandas, to_polars
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,8 +100,7 @@ class ArrowFiles:
         stats, columns
             As for `to_arrow`.
         """
-        frame: pd.DataFrame = self.to_arrow(stats, columns).to_pandas()
-        return frame
+        return to_pandas(self.to_arrow(stats, columns))
 
     def to_polars(self, stats: bool = True, columns: Iterable[str] | None = None) -> Any:
         """`to_arrow` as a polars DataFrame; needs polars.
