@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from random import Random
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from lakelens.caching import cached_property
 from lakelens.display import Interactive
 from lakelens.errors import visible
 from lakelens.model.bytes_view import Bound
 from lakelens.model.datafile import DataFile
-from lakelens.model.scan.arrow_files import ArrowFiles
+from lakelens.model.scan.arrow_files import ArrowFiles, pick
+from lakelens.model.scan.files_to_arrow import batch_files, build_table, iterate_tables
 from lakelens.model.schema import DataType
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from lakelens.model.comparison import FileCounts
     from lakelens.model.scan.file_rows import FileRows
     from lakelens.model.scan.file_table import FileReader, FileTable
     from lakelens.model.scan.plan import FileBatch, FileScan, ScanRequest
 
 Columns = tuple[tuple[str, DataType], ...]
+#: The files of a set after they were read. Both have the same verbs, which `FileSet` leaves to them.
+HeldFiles: TypeAlias = "FileList | FileRows"
 _MANY = 10_000  # fewer are read sooner than one looks
 _PEEKED = 64  # at the beginning of a set whose files were not read yet each is decoded alone
 
@@ -42,6 +48,93 @@ class FileColumns:
     further: Columns = ()
 
 
+class FileList:
+    """Files that were decoded one by one, without numpy or Arrow; `FileRows`, with the same verbs, are those of columns."""
+
+    def __init__(self, files: Iterable[DataFile], columns: Callable[[], FileColumns]) -> None:
+        self._files: dict[Hashable, DataFile] = {file.identity: file for file in files}
+        self._columns = columns
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    def __iter__(self) -> Iterator[DataFile]:
+        return iter(self._files.values())
+
+    def __contains__(self, file: object) -> bool:
+        return isinstance(file, DataFile) and file.identity in self._files
+
+    @cached_property
+    def _in_order(self) -> tuple[DataFile, ...]:
+        return tuple(self)
+
+    @property
+    def record_count(self) -> int:
+        """See `FileSet.record_count`."""
+        return sum(file.record_count or 0 for file in self if file.content == "data")
+
+    @property
+    def size_bytes(self) -> int:
+        """See `FileSet.size_bytes`."""
+        return sum(file.own_size_bytes or 0 for file in self)
+
+    def make(self, number: int) -> DataFile:
+        """Give the file of a number. Raises IndexError."""
+        return self._in_order[number]
+
+    def find(self, name: str, path: str) -> DataFile | None:
+        """Find the first file whose `path` or `recorded_path` is one."""
+        return next((file for file in self if getattr(file, name) == path), None)
+
+    def pick(self, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        """Pick the values of some columns, file by file."""
+        return pick(iter(self), *names)
+
+    def take(self, numbers: Sequence[int]) -> FileList:
+        """Take the files of these numbers, in the order of the numbers."""
+        return self._like(self._in_order[number] for number in numbers)
+
+    def share(self, other: FileList) -> FileList:
+        """The files that the others have too."""
+        return self._like(file for file in self if file in other)
+
+    def unite(self, other: FileList) -> FileList:
+        """These files, then those of the others that are not among them."""
+        return self._like(chain(self, other.leave_out(self)))
+
+    def leave_out(self, other: FileList) -> FileList:
+        """The files that the others do not have."""
+        return self._like(file for file in self if file not in other)
+
+    def _like(self, files: Iterable[DataFile]) -> FileList:
+        return FileList(files, self._columns)
+
+    def with_columns(self, columns: Callable[[], FileColumns]) -> FileList:
+        """The same files with the columns of another set: those of the set that they were chosen from may be others."""
+        again = copy(self)
+        again._columns = columns
+        return again
+
+    def read(self, request: ScanRequest) -> Iterator[FileBatch]:
+        """Read the files as one batch."""
+        return iter((batch_files(self._in_order, self._columns(), request),))
+
+    def to_arrow(self, stats: bool, wanted: Sequence[str] | None) -> pa.Table:
+        """See `FileSet.to_arrow`."""
+        return build_table(self._in_order, self._columns(), stats=stats, wanted=wanted)
+
+    def stream(self, size: int, stats: bool, wanted: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
+        """See `FileSet.batches`."""
+        return iterate_tables(self, self._columns(), size=size, stats=stats, wanted=wanted)
+
+    def as_rows(self, other: FileRows) -> FileRows:
+        """The files as rows, to be compared with others."""
+        from lakelens.model.scan.file_rows import FewFiles, FileRows
+
+        few = FewFiles(self._in_order, self._columns(), other.encode)
+        return FileRows(((few, None),))
+
+
 class FileSet(Bound, ArrowFiles, Interactive):
     """Files, each once by `DataFile.identity`, in a stable order. Read when first looked at.
 
@@ -55,7 +148,7 @@ class FileSet(Bound, ArrowFiles, Interactive):
         load: Callable[[], Iterable[DataFile]],
         columns: Callable[[], FileColumns],
         reader: Callable[[], FileReader] | None = None,
-        choose: Callable[[], FileRows | None] | None = None,
+        choose: Callable[[], HeldFiles] | None = None,
     ) -> None:
         self._load = load
         self._load_columns = columns
@@ -63,8 +156,12 @@ class FileSet(Bound, ArrowFiles, Interactive):
         self._choose = choose
 
     @cached_property
-    def _files(self) -> dict[Hashable, DataFile]:
-        return {found.identity: found for found in self._load()}
+    def _held(self) -> HeldFiles:
+        """The files as they were read."""
+        if self._choose is None:
+            return FileList(self._load(), lambda: self.columns) if self.rows is None else self.rows
+        held = self._choose()
+        return held.with_columns(lambda: self.columns) if isinstance(held, FileList) else held
 
     @cached_property
     def columns(self) -> FileColumns:
@@ -103,7 +200,7 @@ class FileSet(Bound, ArrowFiles, Interactive):
     def rows(self) -> FileRows | None:
         """The files as rows of columns; None where they are few, and where only one by one they can be distinguished."""
         if self._choose is not None:
-            return self._choose()
+            return None if isinstance(self._held, FileList) else self._held
         if self._scan is None or not self._table.open():
             return None
         from lakelens.model.scan.file_rows import FileRows
@@ -116,11 +213,11 @@ class FileSet(Bound, ArrowFiles, Interactive):
     @property
     def is_loaded(self) -> bool:
         """Whether the files were looked at before, so that looking again reads nothing."""
-        return "_files" in self.__dict__ or self.__dict__.get("rows") is not None
+        return "_held" in self.__dict__ or self.__dict__.get("rows") is not None
 
     def read(self) -> FileSet:
         """Read the same set after its files were read: what is odd about them is a finding then."""
-        _ = self.rows if self.rows is not None else self._files
+        _ = self._held
         return self
 
     @cached_property
@@ -140,10 +237,10 @@ class FileSet(Bound, ArrowFiles, Interactive):
             counted is not None and 0 <= counted <= sys.maxsize
         ):  # a list may record anything: then they are read
             return counted
-        return len(self._files if self.rows is None else self.rows)
+        return len(self._held)
 
     def __iter__(self) -> Iterator[DataFile]:
-        return iter(self._files.values() if self.rows is None else self.rows)
+        return iter(self._held)
 
     @overload
     def __getitem__(self, key: int | str) -> DataFile: ...
@@ -165,38 +262,22 @@ class FileSet(Bound, ArrowFiles, Interactive):
             found = next(islice(self._reader.first(), key, None), None)
             if found is not None:
                 return found
-        return self._in_order[key] if self.rows is None else self.rows.make(key)
-
-    @cached_property
-    def _in_order(self) -> tuple[DataFile, ...]:
-        return tuple(self._files.values())
+        return self._held.make(key)
 
     def _find(self, path: str) -> DataFile:
         for name in ("recorded_path", "path"):
-            if self.rows is not None:
-                import pyarrow.compute as pc
-
-                place = pc.index(self.rows.column(name), path).as_py()
-                if place >= 0:
-                    return self.rows.make(place)
-                continue
-            for found in self:
-                if path == getattr(found, name):
-                    return found
+            found = self._held.find(name, path)
+            if found is not None:
+                return found
         raise KeyError(path)
 
     def __contains__(self, item: object) -> bool:
-        if isinstance(item, str):
-            try:
-                return self._find(item) is not None
-            except KeyError:
-                return False
-        if not isinstance(item, DataFile):
+        if not isinstance(item, str):
+            return item in self._held
+        try:
+            return self._find(item) is not None
+        except KeyError:
             return False
-        if self.rows is None:
-            return item.identity in self._files
-        named_so = self.where(recorded_path=item.recorded_path)
-        return any(found.identity == item.identity for found in named_so)
 
     def __repr__(self) -> str:
         try:
@@ -209,43 +290,31 @@ class FileSet(Bound, ArrowFiles, Interactive):
         """Rows of the data files; delete files and unknown counts are not added."""
         if not self.is_loaded and self.counted is not None and self.counted.rows is not None:
             return self.counted.rows
-        if self.rows is not None:
-            import pyarrow.compute as pc
-
-            self.rows.load(["content", "record_count"])
-            is_data = pc.equal(self.rows.column("content"), "data")
-            return pc.sum(self.rows.column("record_count").filter(is_data)).as_py() or 0
-        return sum(f.record_count or 0 for f in self if f.content == "data")
+        return self._held.record_count
 
     @property
     def size_bytes(self) -> int:
         """Bytes of all files; a vector counts its own bytes, not its Puffin file's."""
-        if self.rows is not None:
-            import pyarrow.compute as pc
-
-            return pc.sum(self.rows.column("own_size_bytes")).as_py() or 0
-        return sum(f.own_size_bytes or 0 for f in self)
+        return self._held.size_bytes
 
     def __and__(self, other: FileSet) -> FileSet:
-        return self._combine(
-            other,
-            lambda mine, theirs: mine.choose(mine.find_common(theirs)),
-            lambda mine, theirs: [found for identity, found in mine.items() if identity in theirs],
-        )
+        return self._derive(lambda: self._meet(other, "share"))
 
     def __or__(self, other: FileSet) -> FileSet:
-        return self._combine(
-            other,
-            lambda mine, theirs: mine.join(theirs.leave_out(mine)),
-            lambda mine, theirs: [*mine.values(), *(v for k, v in theirs.items() if k not in mine)],
-        )
+        return self._derive(lambda: self._meet(other, "unite"))
 
     def __sub__(self, other: FileSet) -> FileSet:
-        return self._combine(
-            other,
-            lambda mine, theirs: mine.leave_out(theirs),
-            lambda mine, theirs: [found for identity, found in mine.items() if identity not in theirs],
-        )
+        return self._derive(lambda: self._meet(other, "leave_out"))
+
+    def _meet(self, other: FileSet, verb: Literal["share", "unite", "leave_out"]) -> HeldFiles:
+        """Compare these files with others: as rows where one of the two is, else one by one."""
+        mine, theirs = self._held, other._held
+        if isinstance(mine, FileList) and other.rows is not None:
+            mine = mine.as_rows(other.rows)
+        elif isinstance(theirs, FileList) and self.rows is not None:
+            theirs = theirs.as_rows(self.rows)
+        compare: Callable[[HeldFiles], HeldFiles] = getattr(mine, verb)
+        return compare(theirs)
 
     def where(self, predicate: str | Callable[[DataFile], bool] | None = None, **equal: Any) -> FileSet:
         """The files for which `predicate` holds and whose attributes equal the given values.
@@ -341,19 +410,12 @@ class FileSet(Bound, ArrowFiles, Interactive):
             lambda: [number for number, values in enumerate(self.pick(*names)) if keeps(*values)]
         )
 
-    def _derive(
-        self, choose: Callable[[], FileRows | None], load: Callable[[], Iterable[DataFile]] | None = None
-    ) -> FileSet:
-        """Files of these: as rows by `choose`, which gives None where these are none, then one by one by `load`."""
-        return FileSet(load or (lambda: ()), lambda: self.columns, choose=choose)
+    def _derive(self, choose: Callable[[], HeldFiles]) -> FileSet:
+        return FileSet(tuple, lambda: self.columns, choose=choose)
 
     def iterate_batches(self, request: ScanRequest) -> Iterator[FileBatch]:
         """Iterate the files by column, in batches, in the order of a set that nothing was chosen from; nothing is kept."""
-        if self.rows is not None:
-            return self.rows.read(request)
-        from lakelens.model.scan.files_to_arrow import batch_files
-
-        return iter((batch_files(list(self), self.columns, request),))
+        return self._held.read(request)
 
     def take(self, numbers: Sequence[int]) -> FileSet:
         """Take the files of some numbers, in this order."""
@@ -361,45 +423,9 @@ class FileSet(Bound, ArrowFiles, Interactive):
 
     def _choose_some(self, choose: Callable[[], Sequence[int]]) -> FileSet:
         """Choose the files of some numbers, which are chosen when they are first looked at."""
-
-        def take() -> FileRows | None:
-            if self.rows is None:
-                return None
-            import numpy as np
-
-            return self.rows.take(np.asarray(choose(), np.int64))
-
-        def load() -> list[DataFile]:
-            files = list(self._files.values())
-            return [files[number] for number in choose()]
-
-        return self._derive(take, load)
-
-    def _combine(
-        self,
-        other: FileSet,
-        as_rows: Callable[[FileRows, FileRows], FileRows],
-        one_by_one: Callable[[dict[Hashable, DataFile], dict[Hashable, DataFile]], Iterable[DataFile]],
-    ) -> FileSet:
-        """Combine a set of these and the others: of rows where one of the two is, else of files."""
-
-        def choose() -> FileRows | None:
-            mine, theirs = self.rows, other.rows
-            if mine is None and theirs is None:
-                return None
-            mine = self._make_rows(theirs) if mine is None else mine
-            return as_rows(mine, other._make_rows(mine) if theirs is None else theirs)
-
-        return self._derive(choose, lambda: one_by_one(self._files, other._files))
-
-    def _make_rows(self, other: FileRows | None) -> FileRows:
-        """Files that were decoded one by one as rows, to be compared with others."""
-        from lakelens.model.scan.file_rows import FewFiles, FileRows
-
-        assert other is not None
-        return FileRows(((FewFiles(list(self), self.columns, other.encode), None),))
+        return self._derive(lambda: self._held.take(choose()))
 
 
 def defer(make: Callable[[], FileSet], columns: Callable[[], FileColumns]) -> FileSet:
     """A set that is made when it is first looked at."""
-    return FileSet(make, columns, choose=lambda: make().rows)
+    return FileSet(tuple, columns, choose=lambda: make()._held)

@@ -15,7 +15,7 @@ import traitlets
 import lakelens as ll
 from lakelens.analysis.diff.diff import Diff
 from lakelens.errors import Corrupt
-from lakelens.model.fileset import FileColumns, FileSet
+from lakelens.model.fileset import FileColumns, FileList, FileSet
 from lakelens.options import display
 from lakelens.views.render.html import render_card
 from lakelens.widgets.filediff import DiffGroup, FileDiffWidget, Item, Order, filter_items, list_items
@@ -41,8 +41,9 @@ def make_large(count: int = 100_000) -> Diff:
         found = copy(diff.added[0]) if not number else copy(made[0])
         found.__dict__ |= {"path": f"/lake/f-{number:06}.parquet", "bucket": number % 3}
         made[number] = found
-    diff.added = FileSet(tuple, FileColumns)
-    diff.added.__dict__["_files"] = made
+    listed = FileList((), FileColumns)
+    listed._files = made
+    diff.added = FileSet(tuple, FileColumns, choose=lambda: listed)
     return diff
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from lakelens.model.datafile import DataFile
-    from lakelens.model.fileset import FileColumns
+    from lakelens.model.fileset import FileColumns, HeldFiles
     from lakelens.model.scan.file_rows import FileRows
     from lakelens.model.scan.file_table import FileTable
     from lakelens.model.scan.plan import FileBatch, FileScan, ScanRequest
@@ -26,8 +26,10 @@ class ArrowFiles:
 
     if TYPE_CHECKING:
         _load: Callable[[], Iterable[DataFile]]
-        _choose: Callable[[], FileRows | None] | None
+        _choose: Callable[[], HeldFiles] | None
 
+        @property
+        def _held(self) -> HeldFiles: ...
         @property
         def columns(self) -> FileColumns: ...
         @property
@@ -76,11 +78,7 @@ class ArrowFiles:
             table = read_table(self._scan, stats, wanted, self._table.begun)
             if table is not None and table.num_rows:  # whether none is right is found out below
                 return table
-        if self.rows is not None:
-            return self.rows.to_arrow(stats, wanted)
-        from lakelens.model.scan.files_to_arrow import build_table
-
-        return build_table(list(self), self.columns, stats=stats, wanted=wanted)
+        return self._held.to_arrow(stats, wanted)
 
     def read_batches(self, request: ScanRequest) -> list[FileBatch]:
         """Read the files by column, each once: in one pass also where nobody has looked at them yet."""
@@ -139,12 +137,11 @@ class ArrowFiles:
             from lakelens.model.scan.scan_to_arrow import stream_batches
 
             return stream_batches(self._scan, size, stats, wanted)
-        if self._choose is not None and self.rows is not None:
-            return self.rows.stream(size, stats, wanted)
+        if self._choose is not None or self.is_loaded:
+            return self._held.stream(size, stats, wanted)
         from lakelens.model.scan.files_to_arrow import iterate_tables
 
-        source: Iterable[DataFile] = self if self.is_loaded else self._load()
-        return iterate_tables(source, self.columns, size=size, stats=stats, wanted=wanted)
+        return iterate_tables(self._load(), self.columns, size=size, stats=stats, wanted=wanted)
 
     def to_reader(
         self, size: int = 4096, stats: bool = True, columns: Iterable[str] | None = None
@@ -195,9 +192,7 @@ class ArrowFiles:
         >>> [rows for content, rows in ll.sample("iceberg").files.pick("content", "record_count") if content == "data"]
         [1, 1, 1, 10, 10]
         """
-        if self.rows is not None:
-            return self.rows.pick(names)
-        return pick(iter(self), *names)
+        return self._held.pick(names)
 
     def plot(self, *, figsize: tuple[float, float] | None = None) -> Plot:
         """Plot these files: how many have which size, and bytes, files and rows by partition, bucket and level.

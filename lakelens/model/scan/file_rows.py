@@ -116,10 +116,43 @@ class FileRows:
             place -= count
         raise IndexError(number)
 
-    def take(self, numbers: Numbers) -> FileRows:
+    def __contains__(self, file: object) -> bool:
+        identity, path = getattr(file, "identity", None), getattr(file, "recorded_path", None)
+        if identity is None or path is None:
+            return False
+        import pyarrow.compute as pc
+
+        named_so = self.choose(pc.equal(self.column("recorded_path"), path))
+        return any(found.identity == identity for found in named_so)
+
+    def find(self, name: str, path: str) -> DataFile | None:
+        """Find the first file whose `path` or `recorded_path` is one."""
+        import pyarrow.compute as pc
+
+        place = pc.index(self.column(name), path).as_py()
+        return self.make(place) if place >= 0 else None
+
+    @property
+    def record_count(self) -> int:
+        """See `FileSet.record_count`."""
+        import pyarrow.compute as pc
+
+        self.load(["content", "record_count"])
+        is_data = pc.equal(self.column("content"), "data")
+        return pc.sum(self.column("record_count").filter(is_data)).as_py() or 0
+
+    @property
+    def size_bytes(self) -> int:
+        """See `FileSet.size_bytes`."""
+        import pyarrow.compute as pc
+
+        return pc.sum(self.column(OWN_SIZE)).as_py() or 0
+
+    def take(self, numbers: Numbers | Sequence[int]) -> FileRows:
         """Take the rows of these numbers, in the order of the numbers."""
         import numpy as np
 
+        numbers = np.asarray(numbers, np.int64)
         ends = np.cumsum([len(table) if known is None else len(known) for table, known in self.parts])
         owners = np.searchsorted(ends, numbers, side="right")
         parts: list[tuple[RowTable, Numbers | None]] = []
@@ -137,26 +170,25 @@ class FileRows:
 
         return self.take(np.flatnonzero(pc.fill_null(mask, False).to_numpy(zero_copy_only=False)))
 
-    def join(self, other: FileRows) -> FileRows:
-        """These rows, then the others."""
-        return FileRows((*self.parts, *other.parts))
+    def share(self, other: FileRows) -> FileRows:
+        """The rows whose file the other rows have too."""
+        return self.choose(self._find_common(other)) if len(other) else self.take(())
 
-    def find_common(self, other: FileRows) -> pa.Array:
-        """For each row whether the other rows have the same file."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        if not len(other):  # what distinguishes the files need not be read for that
-            return pa.repeat(pa.scalar(False), len(self))
-        return pc.is_in(self.column(IDENTITY), value_set=other.column(IDENTITY))
+    def unite(self, other: FileRows) -> FileRows:
+        """These rows, then those of the others whose file is not among them."""
+        return FileRows((*self.parts, *other.leave_out(self).parts))
 
     def leave_out(self, other: FileRows) -> FileRows:
         """The rows whose file the other rows do not have."""
         import pyarrow.compute as pc
 
-        if not len(other):
-            return self
-        return self.choose(pc.invert(self.find_common(other)))
+        return self.choose(pc.invert(self._find_common(other))) if len(other) else self
+
+    def _find_common(self, other: FileRows) -> pa.Array:
+        """Find for each row whether the other rows have the same file."""
+        import pyarrow.compute as pc
+
+        return pc.is_in(self.column(IDENTITY), value_set=other.column(IDENTITY))
 
     def encode(self, files: Sequence[DataFile]) -> pa.Array:
         """Encode what distinguishes other files, as the column `IDENTITY` has it."""
