@@ -16,13 +16,13 @@ from lakelens.formats.delta.action_file import DeltaFile
 from lakelens.formats.delta.version import DeltaSnapshot
 
 LAKES = Path(__file__).resolve().parents[2] / "lakes/delta"
-RS = sorted(path.parent for path in (LAKES / "rs").glob("*/answers.json"))
-SPARK = sorted(path.parent for path in (LAKES / "spark").glob("*/answers.json"))
+RS = sorted(path.parent for path in (LAKES / "rs").glob("*/engine.json"))
+SPARK = sorted(path.parent for path in (LAKES / "spark").glob("*/engine.json"))
 
 
 def read_answers(folder: Path) -> Any:
     """What the engine says."""
-    return json.loads((folder / "answers.json").read_text("utf-8"))
+    return json.loads((folder / "engine.json").read_text("utf-8"))
 
 
 def open_table(folder: Path) -> ll.Table:

@@ -2,7 +2,7 @@
 
     python tests/lakes/delta/make_rs.py [CASE …]
 
-Needs `deltalake`. Every case writes one table below `rs/CASE/table`; `rs/CASE/answers.json` is what `DeltaTable` says of
+Needs `deltalake`. Every case writes one table below `rs/CASE/table`; `rs/CASE/engine.json` is what `DeltaTable` says of
 each version: files, statistics, protocol, metadata, schema, and the history.
 """
 
@@ -265,7 +265,7 @@ def main(wanted: list[str]) -> None:
             print(f"{name}: {type(error).__name__}: {str(error)[:300]}")
             continue
         text = json.dumps(to_json(answers), indent=1, ensure_ascii=False)
-        (folder / "answers.json").write_text(text + "\n", "utf-8")
+        (folder / "engine.json").write_text(text + "\n", "utf-8")
         print(name, answers["version"])
 
 

@@ -2,7 +2,7 @@
 
     python tests/lakes/delta/make_spark.py [CASE …]
 
-A case is a list of SQL statements in which `{t}` is the table. `spark/CASE/answers.json` is what the engine says:
+A case is a list of SQL statements in which `{t}` is the table. `spark/CASE/engine.json` is what the engine says:
 `history`, `detail`, and of each version its live files as actions (`files`), the rows that it reads of each of them by
 their positions (`live`), and `rows`.
 """
@@ -336,7 +336,7 @@ def main(wanted: list[str]) -> None:
         # the local file system keeps checksums of its own beside each file, as hidden ones
         shutil.copytree(path, folder / "table", ignore=shutil.ignore_patterns(".*.crc"))
         text = json.dumps(answers, indent=1, ensure_ascii=False)
-        (folder / "answers.json").write_text(text + "\n", "utf-8")
+        (folder / "engine.json").write_text(text + "\n", "utf-8")
         print(name, len(answers["versions"]))
     if (ROOT / "source").exists():
         source, hidden = HERE / "spark/cloned/source", shutil.ignore_patterns(".*.crc")
