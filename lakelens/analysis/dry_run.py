@@ -20,7 +20,7 @@ from lakelens.model.facts.facts import Fact
 from lakelens.model.facts.traits import format_size
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.finding import Findings
-from lakelens.model.maintenance import Assumption, Fate, Group, Output, Piece, Procedure, Proposal
+from lakelens.model.maintenance import Fate, Group, Output, Piece, Procedure, Proposal
 from lakelens.model.storage import StoredFile
 
 if TYPE_CHECKING:
@@ -306,10 +306,11 @@ class Groups(Items[Group]):
 
 
 class Plan(Tabular, Displayable):
-    """The answer of `Table.dry_run`.
+    """The answer of `Table.dry_run`: what the format proposes, and the files that this is about.
 
     `procedure` is what was asked for and `options` the values that count. `changes` says what readers of the table see
-    afterwards, `call` is the statement to copy, `refusal` why the engine would refuse to run it (None: it would not).
+    afterwards, `call` is the statement to copy, `refusal` why the engine would refuse to run it (None: it would not),
+    `becomes` the state that is the current one afterwards, where that changes.
     """
 
     def __init__(
@@ -320,26 +321,11 @@ class Plan(Tabular, Displayable):
         self.procedure = procedure
         self.options = dict(options)
         self.proposal = proposal
-
-    @property
-    def changes(self) -> str:
-        """What readers of the table see afterwards."""
-        return self.proposal.changes
-
-    @property
-    def call(self) -> str:
-        """The engine's statement, to copy."""
-        return self.proposal.call
-
-    @property
-    def refusal(self) -> str | None:
-        """Why the engine would refuse to run it."""
-        return self.proposal.refusal
-
-    @property
-    def becomes(self) -> str | None:
-        """The state that is the current one afterwards, where that changes."""
-        return self.proposal.becomes
+        self.changes, self.call = proposal.changes, proposal.call
+        self.refusal, self.becomes = proposal.refusal, proposal.becomes
+        self.assumptions = proposal.assumptions
+        self.writes, self.groups = Outputs(proposal.writes), Groups(proposal.groups)
+        self.snapshots_lost, self.kept = Fates(proposal.lost), Fates(proposal.kept)
 
     @cached_property
     def reads(self) -> FileSet | PlannedFiles:
@@ -349,11 +335,6 @@ class Plan(Tabular, Displayable):
         if self.proposal.reads:
             return PlannedFiles([self._make(piece, "read") for piece in self.proposal.reads])
         return FileSet(lambda: (), FileColumns)
-
-    @cached_property
-    def writes(self) -> Outputs:
-        """What comes out, by role; estimates say so, with their limits."""
-        return Outputs(self.proposal.writes)
 
     @cached_property
     def _deletions(self) -> Deletions:
@@ -400,16 +381,6 @@ class Plan(Tabular, Displayable):
         size = -1 if piece.size_bytes is None else piece.size_bytes
         return PlannedFile(piece.path, short, size, piece.role, action=action, why=piece.why)
 
-    @cached_property
-    def snapshots_lost(self) -> Fates:
-        """The states that can no longer be read afterwards, each with why."""
-        return Fates(self.proposal.lost)
-
-    @cached_property
-    def kept(self) -> Fates:
-        """The states that stay, each with what keeps it and why."""
-        return Fates(self.proposal.kept)
-
     @property
     def live(self) -> Tally | None:
         """The files of the current state, which stay; None where they were not looked up."""
@@ -424,16 +395,6 @@ class Plan(Tabular, Displayable):
     def young(self) -> Tally | None:
         """Files that nothing refers to and that are too young to be deleted; None where they were not looked up."""
         return self._deletions.young
-
-    @cached_property
-    def groups(self) -> Groups:
-        """Files that are rewritten together."""
-        return Groups(self.proposal.groups)
-
-    @property
-    def assumptions(self) -> Sequence[Assumption]:
-        """What must hold for the plan to come true; `is_known` is false of what the files cannot say."""
-        return self.proposal.assumptions
 
     @cached_property
     def notes(self) -> Sequence[str]:

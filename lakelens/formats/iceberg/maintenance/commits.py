@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.formats.iceberg.deletes.matching import partition_key, reaches_everywhere
 from lakelens.io.store import find_info
-from lakelens.model.maintenance import Assumption, Output, Piece
+from lakelens.model.maintenance import Assumption, Output, Piece, Proposal
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
@@ -57,6 +57,12 @@ def assume(table: IcebergTable, *, commits: bool = True) -> list[Assumption]:
         words = f"The table was copied here; the engine works where it is recorded, {recorded}."
         assumed.append(Assumption(words, is_known=False))
     return assumed
+
+
+def refuse(table: IcebergTable, call: str, why: str, *, fails: bool = False) -> Proposal:
+    """Propose nothing: the engine refuses to run a procedure, or fails at it."""
+    changes = f"Nothing changes: the engine {'fails' if fails else 'refuses'}."
+    return Proposal(changes, call, refusal=why, assumptions=assume(table))
 
 
 def list_dropped_documents(table: IcebergTable, commits: int = 1) -> list[Piece]:

@@ -31,6 +31,7 @@ from lakelens.formats.iceberg.maintenance.commits import (
     list_dropped_documents,
     make_piece,
     read_number,
+    refuse,
     write_call,
 )
 from lakelens.formats.iceberg.maintenance.packing import (
@@ -244,7 +245,7 @@ def plan_data_files(table: IcebergTable, values: Mapping[str, Any]) -> Proposal:
     )
     unread = find_unread(table, rewrite.snapshot)
     if unread is not None:
-        return Proposal("Nothing changes: the engine fails.", call, refusal=unread, assumptions=assume(table))
+        return refuse(table, call, unread, fails=True)
     commits = count_commits(len(rewrite.groups), values) + bool(rewrite.dangling)
     files, columns = rewrite.files, rewrite.snapshot
     replaced = [make_piece(file, "rewritten") for file in rewrite.files]

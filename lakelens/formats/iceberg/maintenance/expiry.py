@@ -28,6 +28,7 @@ from lakelens.formats.iceberg.maintenance.commits import (
     list_dropped_documents,
     read_number,
     read_switch,
+    refuse,
     write_call,
 )
 from lakelens.formats.iceberg.metadata.wire import to_time
@@ -176,9 +177,7 @@ def plan_expiry(table: IcebergTable, values: Mapping[str, Any]) -> Proposal:
     call = write_call(table.name, "expire_snapshots", dict(values))
     refusal = _refuse(table, retention)
     if refusal is not None:
-        return Proposal(
-            "Nothing changes: the engine refuses.", call, refusal=refusal, assumptions=assume(table)
-        )
+        return refuse(table, call, refusal)
     lost, kept = retention.judge()
     is_idle = not lost and not retention.lost_refs
     return Proposal(
@@ -275,9 +274,7 @@ def plan_orphans(table: IcebergTable, values: Mapping[str, Any]) -> Proposal:
     refusal = _refuse_age(table, values, now, mode)
     call = write_call(table.name, "remove_orphan_files", dict(values))
     if refusal is not None:
-        return Proposal(
-            "Nothing changes: the engine refuses.", call, refusal=refusal, assumptions=assume(table)
-        )
+        return refuse(table, call, refusal)
     below = values.get("location")
     assumptions = [
         *assume(table, commits=False),

@@ -22,6 +22,7 @@ from lakelens.formats.iceberg.maintenance.commits import (
     find_unread,
     list_dropped_documents,
     read_number,
+    refuse,
     write_call,
 )
 from lakelens.formats.iceberg.maintenance.packing import estimate_manifests
@@ -67,13 +68,11 @@ def plan_manifests(table: IcebergTable, values: Mapping[str, Any]) -> Proposal:
     chosen = [one for one in found if one.partition_spec_id == spec_id]
     unread = find_unread(table, snapshot)
     if unread is not None:
-        return Proposal("Nothing changes: the engine fails.", call, refusal=unread, assumptions=assume(table))
+        return refuse(table, call, unread, fails=True)
     counts = ((one.added_files_count, one.existing_files_count, one.deleted_files_count) for one in chosen)
     if any(None in three for three in counts):
         refusal = "the manifest list counts no files, as lists of early writers do not: the engine refuses to rewrite these"
-        return Proposal(
-            "Nothing changes: the engine refuses.", call, refusal=refusal, assumptions=assume(table)
-        )
+        return refuse(table, call, refusal)
     target = read_number(table, _TARGET, 8 << 20)
     groups = [group for content in ("data", "deletes") if (group := _plan_content(chosen, content, target))]
     manifests = [manifest for group in groups for manifest in group.manifests]

@@ -27,6 +27,7 @@ from lakelens.formats.iceberg.maintenance.commits import (
     list_dropped_documents,
     make_piece,
     read_number,
+    refuse,
     write_call,
 )
 from lakelens.formats.iceberg.maintenance.packing import Limits, count_commits, spell_option
@@ -143,7 +144,7 @@ def plan_position_deletes(table: IcebergTable, values: Mapping[str, Any]) -> Pro
     call = write_call(table.name, "rewrite_position_delete_files", {"options": options} if options else {})
     unread = find_unread(table, rewrite.snapshot)
     if unread is not None:
-        return Proposal("Nothing changes: the engine fails.", call, refusal=unread, assumptions=assume(table))
+        return refuse(table, call, unread, fails=True)
     commits = count_commits(len(rewrite.groups), values)
     files, snapshot = rewrite.files, rewrite.snapshot
     notes = []

@@ -19,6 +19,7 @@ from lakelens.formats.iceberg.maintenance.commits import (
     list_ancestors,
     list_dropped_documents,
     make_piece,
+    refuse,
     write_call,
 )
 from lakelens.formats.iceberg.maintenance.expiry import format_time, to_milliseconds
@@ -41,11 +42,6 @@ def find_main(table: IcebergTable) -> int | None:
     """Find the id of the current snapshot of main."""
     ref = table.refs.get(_MAIN)
     return None if ref is None else ref.snapshot_id
-
-
-def refuse(table: IcebergTable, call: str, why: str) -> Proposal:
-    """The proposal of a procedure that the engine refuses to run."""
-    return Proposal("Nothing changes: the engine refuses.", call, refusal=why, assumptions=assume(table))
 
 
 def plan_rollback(table: IcebergTable, values: Mapping[str, Any]) -> Proposal:
