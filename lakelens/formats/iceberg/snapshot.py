@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from lakelens.model.comparison import IndexChanges
     from lakelens.model.deletes import DeleteMatch, LiveRows
 
-_PLAN_SCAN = later("lakelens.formats.iceberg.scan.plan:plan_scan")
+PLAN_SCAN = later("lakelens.formats.iceberg.scan.plan:plan_scan")
 _READER = later("lakelens.formats.iceberg.live_files:LiveFiles")
 _NOTES = {
     "source-snapshot-id": "cherry-picked from",
@@ -96,7 +96,7 @@ def _compare_index_files(
 
 def _plan_scan(snapshot: IcebergSnapshot) -> IcebergScan:
     """Plan to read the files of every manifest by column."""
-    scan: IcebergScan = _PLAN_SCAN(snapshot.context, snapshot.manifests, (snapshot.id,))
+    scan: IcebergScan = PLAN_SCAN(snapshot.context, snapshot.manifests, (snapshot.id,))
     return scan
 
 

@@ -23,7 +23,7 @@ from lakelens.formats.iceberg.encryption import list_keys
 from lakelens.formats.iceberg.metadata.document import SnapshotIndex
 from lakelens.formats.iceberg.metadata.schemas import describe_sort_orders
 from lakelens.formats.iceberg.metadata.wire import to_time
-from lakelens.formats.iceberg.snapshot import IcebergSnapshot, SnapshotReaders
+from lakelens.formats.iceberg.snapshot import PLAN_SCAN, IcebergSnapshot, SnapshotReaders
 from lakelens.io.relocation import split_location
 from lakelens.model.collections import Document, Items
 from lakelens.model.driver import later
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     pass
 
 _MAIN = "main"
-_PLAN_SCAN = later("lakelens.formats.iceberg.scan.plan:plan_scan")
 _LIST_OBJECTS = later("lakelens.formats.iceberg.listing:list_stored_files")
 T = TypeVar("T")
 
@@ -91,7 +90,7 @@ class IcebergTable(TableObject, Table):
                 find=self._find,
                 find_at=self._find_at,
                 list_files=lambda: _LIST_OBJECTS(self, self._readers, layout),
-                scan_manifests=partial(_PLAN_SCAN, context),
+                scan_manifests=partial(PLAN_SCAN, context),
                 relocation=lambda: context.access.describe_relocation(typed.location),
             )
         )

@@ -191,13 +191,13 @@ def _fold_documents(snapshot: Snapshot, detail: int) -> list[Fold]:
     return folds
 
 
-def summarise(table: Table) -> tuple[Fact, ...]:
+def summarise(table: Table, history: History) -> tuple[Fact, ...]:
     """Summarise the row of facts of a table: those of its current snapshot, within its history."""
     current = table.current
     if current is None:
         return (Fact("snapshot", Cell("none", "mute"), "nothing has been committed yet"),)
     count_by_lists(current)  # what the lists count is compared with what the snapshot records
-    return list_facts(current, table.outline_history())
+    return list_facts(current, history)
 
 
 def list_facts(snapshot: Snapshot, history: History | None = None) -> tuple[Fact, ...]:

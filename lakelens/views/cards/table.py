@@ -14,6 +14,7 @@ from lakelens.analysis.figures import Range, count_known, find_ranges
 from lakelens.analysis.shape import WriteJob, find_jobs
 from lakelens.errors import LakeError
 from lakelens.model.schema import PartitionSpec
+from lakelens.model.snapshot import History
 from lakelens.model.table import Table
 from lakelens.model.view import View, ViewVersion
 from lakelens.options import display
@@ -52,7 +53,7 @@ _MOST_SQL, _MOST_QUERIES = 4_000, 8  # characters of a query, versions whose que
 @describe.register
 def card_of_table(table: Table, detail: int = 1) -> Card:
     """What it is, where, why lakelens thinks so, and its state."""
-    table.outline_history()  # first: what the card shows is then read together
+    history = table.outline_history()  # first: what the card shows is then read together
     folds = [
         Fold(
             f"Why {wording.clean(table.traits.title)}",
@@ -61,7 +62,7 @@ def card_of_table(table: Table, detail: int = 1) -> Card:
         ),
         _fold_schema(table),
         _fold_partitioning(table),
-        *_list_history(table),
+        *_list_history(table, history),
         *_list_settings(table, detail),
     ]
     if is_moved(table.relocation):
@@ -69,7 +70,7 @@ def card_of_table(table: Table, detail: int = 1) -> Card:
         folds.append(Fold("Moved", answer, lambda: list_relocation(table.relocation)))
     if len(table.encryption_keys):
         folds.append(fold_keys(table.encryption_keys))
-    facts = summarise(table)
+    facts = summarise(table, history)
     # some folds read: before it is said how much was read, so that the second card says the same as the first
     folds = [_make_now(fold) for fold in folds]
     folds.append(fold_findings(table.findings, _format_read(table)))
@@ -134,12 +135,11 @@ def _fold_partitioning(table: Table) -> Fold:
     return Fold("Partitioning", answer, make) if has_fields else Fold("Partitioning", answer)
 
 
-def _list_history(table: Table) -> list[Fold]:
+def _list_history(table: Table, history: History) -> list[Fold]:
     """List what happened to the table, and what its states are called."""
     if not table.traits.has_snapshots:
         return [fold_writes(table)]
     folds = []
-    history = table.outline_history()
     if history.count:
         newest, total = history.newest, history.count
         make: Make = lambda: [grid_snapshots(newest, total=total), _HINT]  # noqa: E731 - made when it is opened

@@ -180,6 +180,29 @@ def test_changed_entries(name: str, change: Callable[[Any], None]) -> None:
     compare(rewrite(files, path, _each_file(change)), declines=None)
 
 
+@pytest.mark.parametrize(
+    "name", ["_EXTRA_FILES", "_VALUE_STATS_COLS", "_WRITE_COLS", "_WRITE_COLS_SEQUENCES"]
+)
+def test_a_text_where_a_list_is_due_is_no_manifest_entry(name: str) -> None:
+    files = load("2.0.0-data-evolution")
+    path = list_manifests(files)[0]
+    reader = fastavro.reader(io.BytesIO(files[path]))
+    schema, records = reader.writer_schema, list(reader)
+    fields = next(field for field in schema["fields"] if field["name"] == "_FILE")["type"]["fields"]  # type: ignore[index,call-overload]
+    fields[:] = [*(field for field in fields if field["name"] != name), {"name": name, "type": "string"}]
+    for record in records:
+        record["_FILE"][name] = "7"  # type: ignore[index,call-overload]
+    out = io.BytesIO()
+    fastavro.writer(out, schema, records)  # type: ignore[arg-type]
+    damaged = {**files, path: out.getvalue()}
+    assert "corrupt" in compare(damaged, declines=None)
+    table = open_files(damaged)
+    assert table.current is not None and list(table.current.files) is not None
+    (message,) = {finding.message for finding in table.findings if finding.code == "corrupt"}
+    kind = "numbers" if name.endswith("SEQUENCES") else "names"
+    assert f"a list of {kind} in _FILE.{name}" in message and "7" in message
+
+
 def test_some_damaged_entries_among_others() -> None:
     files = load("pk-compacted")
 

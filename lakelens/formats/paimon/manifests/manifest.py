@@ -71,7 +71,11 @@ class _Container(TableObject):
         return decode_container(read_metadata(self.context, self.path, recorded_size, recorder), self.path)
 
 
-_LISTS = ("_EXTRA_FILES", "_VALUE_STATS_COLS", "_WRITE_COLS")  # of names, in the record of a file
+# the lists in the record of a file: what they are of, and in Python
+_LISTS: Mapping[str, tuple[str, type]] = {
+    **dict.fromkeys(("_EXTRA_FILES", "_VALUE_STATS_COLS", "_WRITE_COLS"), ("names", str)),
+    "_WRITE_COLS_SEQUENCES": ("numbers", int),
+}
 
 
 class PaimonManifest(_Container, Manifest):
@@ -142,14 +146,13 @@ class PaimonManifest(_Container, Manifest):
         if not isinstance(file, Mapping) or not isinstance(file.get("_FILE_NAME"), str):
             message, expected = f"record {position} is no manifest entry", "_FILE._FILE_NAME"
             raise Corrupt(message, path=self.path, expected=expected, seen=list(record))
-        for name in _LISTS:
+        for name, (items, kind) in _LISTS.items():
             values = file.get(name)
-            if not isinstance(values, list | tuple | None) or not all(
-                isinstance(v, str) for v in values or ()
-            ):
+            is_list = isinstance(values, list | tuple | None)
+            if not is_list or not all(isinstance(value, kind) for value in values or ()):
                 message, expected = (
                     f"record {position} is no manifest entry",
-                    f"a list of names in _FILE.{name}",
+                    f"a list of {items} in _FILE.{name}",
                 )
                 raise Corrupt(message, path=self.path, expected=expected, seen=values)
         number = record.get("_KIND")
