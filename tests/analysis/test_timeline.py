@@ -59,7 +59,8 @@ def test_every_snapshot_once_as_it_records_itself(path: Path) -> None:
     assert [mark.time for mark in history.marks] == sorted(mark.time for mark in history.marks)
     assert {mark.lane for mark in history.marks} <= set(range(len(history.lanes)))
     for mark in history.marks:
-        check_amounts(mark)
+        if table.format != "delta":  # its metrics are compared in tests/formats/delta
+            check_amounts(mark)
         assert mark.parent is None or mark.parent in keys
     assert all(flag.key is None or flag.key in keys for flag in history.flags)
     assert (history.listing is not None) == (table.format == "hive")

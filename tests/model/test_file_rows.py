@@ -19,7 +19,10 @@ from lakelens.model.table import Table
 from tests.support.growth import grow_iceberg, grow_paimon
 from tests.support.view_lakes import PATHS, name_lake, open_lake
 
-each_lake = pytest.mark.parametrize("path", PATHS, ids=name_lake)
+# Delta has no columns of files yet: records alone
+each_lake = pytest.mark.parametrize(
+    "path", [path for path in PATHS if "delta" not in path.parts], ids=name_lake
+)
 # with all facts of the files kept, and with none
 each_size = pytest.mark.parametrize("most_kept", [300_000, -1], ids=["kept", "read again"])
 # what a row of columns answers without its record

@@ -72,7 +72,7 @@ def look(objects: dict[str, bytes]) -> tuple[Table, FarStore, str]:
     return table, store, "".join(table.to_text(3).split("Read:")[0])
 
 
-HINTS = {"version-hint.text", "LATEST", "EARLIEST"}
+HINTS = {"version-hint.text", "LATEST", "EARLIEST", "_last_checkpoint"}
 
 
 @pytest.mark.parametrize("name", ["iceberg", "paimon-compaction"])

@@ -85,7 +85,7 @@ def read_rows(table: Table, file: DataFile, columns: Sequence[Column]) -> dict[s
 def _read_column(table: Table, file: DataFile, stored: _Arrow | _Avro, column: Column) -> pa.Array:
     kind = pa.int8() if column.kind.is_nested else arrow_type(column.kind)
     names = _find_names(table, file, column)
-    if table.format == "hive" and column.name in file.partition:
+    if table.format in ("hive", "delta") and column.name in file.partition:
         return to_array([_take_partition(file.partition[column.name], column.kind)] * stored.count, kind)
     array = stored.find(names, column.ids if table.format == "iceberg" else None, column.kind)
     if array is not None:

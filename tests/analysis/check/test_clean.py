@@ -11,7 +11,9 @@ from lakelens.errors import Unsupported
 from lakelens.opening import open_table
 from tests.support import LAKES
 
-TABLES = sorted(path for path in LAKES.glob("*/**/table") if path.is_dir())
+# a clone of Delta has its files in the table that it was made of, which is not here
+CLONED = LAKES / "delta/spark/cloned/table"
+TABLES = sorted(path for path in LAKES.glob("*/**/table") if path.is_dir() and path != CLONED)
 SAMPLES = [one.name for one in ll.sample()]
 # what the engines record of their own tables that is not so, with the reason: a note, no difference
 KNOWN = {

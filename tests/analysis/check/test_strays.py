@@ -28,7 +28,8 @@ LATER = datetime(2040, 1, 1, tzinfo=UTC)
 ALL = sorted(path.parent for path in LAKES.glob("*/*/*/answers.json")) + sorted(
     path.parent for path in LAKES.glob("paimon-java/*/answers.json")
 )
-TABLES = [path for path in ALL if path.name != "view"]
+# of Delta what VACUUM would remove is left over too: tests/formats/delta
+TABLES = [path for path in ALL if path.name != "view" and path.parent.parent.name != "delta"]
 # what the engine itself left behind, with the number of files
 LEFT_BEHIND = {"2.0.0-fast-forward": 4, "2.0.0-rollback": 12, "2.0.0-tag-without-snapshots": 6}
 
