@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
@@ -18,6 +17,7 @@ from lakelens.io.local import LocalStore
 from lakelens.io.store import ObjectInfo, Store
 from lakelens.io.tracing import ReadCounts, TracingStore
 from lakelens.io.waves import is_far
+from lakelens.lazy import dataclass
 from lakelens.model.storage import Evidence
 from lakelens.model.warehouse.catalog import Folder, FoundView
 

@@ -7,9 +7,9 @@ out a value that the file has: then readers that go by it lose rows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from lakelens.lazy import dataclass
 from lakelens.model.datafile import DataFile
 from lakelens.model.schema import Schema
 from lakelens.model.stats import ColumnBounds

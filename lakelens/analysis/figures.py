@@ -5,11 +5,12 @@ cover. No manifest is read for them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from lakelens import options
 from lakelens.errors import LakeError
+from lakelens.lazy import dataclass
 from lakelens.model.deletes import LiveRows
 from lakelens.model.facts.traits import Figures
 from lakelens.model.manifest import FieldSummary, Manifest

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 
+from lakelens.lazy import dataclass
 from lakelens.model.datafile import DataFile
 from lakelens.model.fileset import FileSet
 from lakelens.model.scan.arrow_files import pick

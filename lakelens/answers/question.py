@@ -7,12 +7,12 @@ of another package is named by an entry point of the group `lakelens.questions`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any, Literal
 
 from lakelens.errors import LakeError, Missing, list_nearest
+from lakelens.lazy import dataclass
 
 GROUP = "lakelens.questions"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
@@ -24,6 +23,7 @@ from lakelens.cli.completing import complete_columns
 from lakelens.cli.exits import DAMAGED, end_with, remember_place
 from lakelens.cli.output import Output
 from lakelens.errors import LakeError, list_nearest
+from lakelens.lazy import dataclass
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -11,11 +11,11 @@ from __future__ import annotations
 import codecs
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal
 
 from lakelens.codecs.span.span import Octets, Span
+from lakelens.lazy import dataclass
 
 # What a file is, by its first and last bytes: never by its name, never by an option of the table.
 #

@@ -5,7 +5,6 @@ from __future__ import annotations
 import struct
 import uuid
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from typing import Any, NamedTuple
@@ -26,6 +25,7 @@ from lakelens.codecs.temporal import (
     timestamp_from_nanos,
 )
 from lakelens.errors import Corrupt, LakeError
+from lakelens.lazy import dataclass
 
 # Variant: a JSON-like value in two binary parts, as Paimon, Spark, Parquet and Iceberg share it.
 #

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from lakelens.errors import LakeError, Unsupported
 from lakelens.io.store import ObjectInfo, Store
 from lakelens.io.tracing import TracingStore
+from lakelens.lazy import dataclass
 from lakelens.model.driver import Parts, load_named
 from lakelens.model.storage import Evidence
 

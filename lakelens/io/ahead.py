@@ -7,7 +7,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from itertools import islice
 from typing import Any, TypeAlias, TypeVar, cast
@@ -16,6 +16,7 @@ from lakelens import options
 from lakelens.errors import LakeError, Missing
 from lakelens.io.store import ObjectInfo, Store, find_info
 from lakelens.io.waves import Waves
+from lakelens.lazy import dataclass
 
 # What is known of far files before they are read: their first and last bytes, and the listings of a whole directory.
 

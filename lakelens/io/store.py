@@ -10,11 +10,12 @@ import io
 import os
 import posixpath
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, Protocol, runtime_checkable
 
 from lakelens.errors import LakeError, Missing
+from lakelens.lazy import dataclass
 
 #: Bytes. No document, manifest or footer is as large; a whole read of more is refused, ranges of any file are not.
 MOST_BYTES = 1 << 31

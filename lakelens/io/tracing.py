@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any, TypeVar
 
@@ -17,6 +17,7 @@ from lakelens.io.border import Border
 from lakelens.io.cache import CacheStore, Rule, find_identity, open_folder
 from lakelens.io.store import ObjectInfo, Store
 from lakelens.io.waves import Waves, is_far
+from lakelens.lazy import dataclass
 
 T = TypeVar("T")
 

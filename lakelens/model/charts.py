@@ -8,12 +8,13 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from lakelens.display import Displayable, Named, call
 from lakelens.errors import LakeError
+from lakelens.lazy import dataclass
 from lakelens.whole import write_whole
 
 if TYPE_CHECKING:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from lakelens.caching import cached_property
 from lakelens.display import Displayable, Named
+from lakelens.lazy import dataclass
 from lakelens.model.datafile import DataFile, IndexFile
 from lakelens.model.fileset import FileColumns, FileSet, defer
 from lakelens.model.scan.arrow_files import pick

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Self, TypeVar
 
 from lakelens.caching import cached_property
 from lakelens.display import Displayable
 from lakelens.errors import LakeError, Missing, Unsupported
+from lakelens.lazy import dataclass
 from lakelens.model.bytes_view import Explainable, Source
 from lakelens.model.collections import Items, Late, Preview, show_stored, stored
 from lakelens.model.driver import load_named

@@ -7,12 +7,12 @@ are looked at.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from lakelens.caching import cached_property
 from lakelens.display import Displayable
 from lakelens.errors import LakeError
+from lakelens.lazy import dataclass
 from lakelens.model.bytes_view import Explainable
 from lakelens.model.collections import Items
 from lakelens.model.facts.facts import Fact

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
 from itertools import chain, islice
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 from lakelens.caching import cached_property
 from lakelens.display import Interactive
 from lakelens.errors import visible
+from lakelens.lazy import dataclass
 from lakelens.model.bytes_view import Bound
 from lakelens.model.datafile import DataFile
 from lakelens.model.scan.arrow_files import ArrowFiles, pick

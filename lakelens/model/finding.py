@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 from lakelens.display import Displayable
 from lakelens.errors import LakeError
+from lakelens.lazy import dataclass
 from lakelens.model.collections import Items
 from lakelens.model.facts.facts import FINDING
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 from lakelens.caching import cached_property
 from lakelens.display import Displayable
 from lakelens.errors import LakeError
+from lakelens.lazy import dataclass
 from lakelens.model.bytes_view import Explainable, Source
 from lakelens.model.collections import Items, show_stored, stored, worked_out
 from lakelens.model.datafile import DataFile

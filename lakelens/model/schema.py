@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from lakelens.display import Displayable, Named
 from lakelens.errors import UnknownName, Unsupported, list_nearest
+from lakelens.lazy import dataclass
 from lakelens.model.bytes_view import Explainable, Source
 from lakelens.model.collections import Items, NamedItems, show_stored
 from lakelens.model.facts.facts import Fact

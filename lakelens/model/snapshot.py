@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
 
 from lakelens.caching import cached_property
 from lakelens.display import Displayable
 from lakelens.errors import LakeError, Missing, UnknownName, list_nearest
+from lakelens.lazy import dataclass
 from lakelens.model.bytes_view import Explainable, FoundAgain, Source
 from lakelens.model.collections import Items, NamedItems, know_none, show_stored, stored
 from lakelens.model.comparison import FileComparison, IndexChanges, compare_all, compare_index_files

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from lakelens.display import Displayable, Named
 from lakelens.errors import Corrupt, UnknownName, list_nearest
+from lakelens.lazy import dataclass
 from lakelens.model.bytes_view import Explainable, Source
 from lakelens.model.collections import Tabular
 from lakelens.model.facts.facts import Fact, Facts, build_rows

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
 from lakelens.display import Displayable, Named
+from lakelens.lazy import dataclass
 from lakelens.model.bytes_view import Explainable, Source
 from lakelens.model.collections import Items
 from lakelens.model.facts.facts import Fact

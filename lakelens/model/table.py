@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
@@ -12,6 +12,7 @@ from lakelens import display
 from lakelens.caching import cached_property
 from lakelens.display import Displayable
 from lakelens.errors import LakeError, Missing, find_nearest, say_value
+from lakelens.lazy import dataclass
 from lakelens.model.answers import Answers
 from lakelens.model.bytes_view import Explainable, Reopened
 from lakelens.model.collections import Document, know_none, stored

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any
 
 from lakelens.display import Displayable
+from lakelens.lazy import dataclass
 from lakelens.model.collections import Document, Items
 from lakelens.model.facts.facts import Fact
 from lakelens.model.finding import Findings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lakelens.analysis.diff.diff_summary import Relation, format_action, format_sentence, relate_snapshots
@@ -20,6 +20,7 @@ from lakelens.analysis.diff.documents import (
 from lakelens.caching import cached_property
 from lakelens.display import Displayable, Interactive
 from lakelens.errors import LakeError, Missing
+from lakelens.lazy import dataclass
 from lakelens.model.collections import Document, Items, Tabular
 from lakelens.model.comparison import FileCounts, IndexChanges, WholeComparison
 from lakelens.model.datafile import DataFile

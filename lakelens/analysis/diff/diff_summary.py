@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
 from lakelens.caching import cached_property
+from lakelens.lazy import dataclass
 from lakelens.model.datafile import IndexFile
 from lakelens.model.facts.traits import NO_ROWS, Amount
 from lakelens.model.fileset import FileSet

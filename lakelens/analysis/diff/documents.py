@@ -6,10 +6,10 @@ import dataclasses
 import json
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Self, TypeVar
 
 from lakelens.display import Displayable
+from lakelens.lazy import dataclass
 from lakelens.model.collections import Items
 from lakelens.model.facts.facts import Fact
 from lakelens.model.facts.traits import UNKNOWN, Place, Vocabulary

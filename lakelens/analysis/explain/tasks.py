@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Self
 
 from lakelens.display import Displayable
 from lakelens.errors import Unsupported
+from lakelens.lazy import dataclass
 from lakelens.model.collections import Items
 from lakelens.model.datafile import DataFile
 from lakelens.model.facts.facts import Fact

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 from lakelens.codecs.avro.schema import AvroSchema, find_record, parse_schema
@@ -14,6 +14,7 @@ from lakelens.codecs.compression import MAX_CONTENT, Limit, allow_growth, decomp
 from lakelens.codecs.span.reader import in_file
 from lakelens.codecs.span.span import Octets
 from lakelens.errors import Corrupt, Unsupported
+from lakelens.lazy import dataclass
 
 MAGIC = b"Obj\x01"
 # manifests compress three to twenty times; a block of many equal records more, but it is small

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Any
 
@@ -28,6 +28,7 @@ from lakelens.codecs.avro.types import (
     UnionType,
 )
 from lakelens.errors import Corrupt, Unsupported
+from lakelens.lazy import dataclass
 
 MAX_DEPTH = 64
 MAX_TYPES = 20_000

@@ -18,13 +18,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from operator import lt
 from typing import TYPE_CHECKING
 
 from lakelens.codecs.compression import Limit, take_budget
 from lakelens.codecs.span.reader import SpanReader
 from lakelens.errors import Corrupt, Unsupported
+from lakelens.lazy import dataclass
 
 if TYPE_CHECKING:
     from pyroaring import BitMap64

@@ -18,7 +18,6 @@ import re
 import struct
 import uuid
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Context, Decimal
 from typing import Any
@@ -27,6 +26,7 @@ from urllib.parse import quote_plus
 import mmh3
 
 from lakelens.codecs.iceberg.types import IcebergType
+from lakelens.lazy import dataclass
 
 _DAY_MICROS = 86_400_000_000
 _WITH_WIDTH = re.compile(r"(\w+)\[(\d{1,10})\]")

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NoReturn
 
 from lakelens.errors import Corrupt
+from lakelens.lazy import dataclass
 
 #: Primitive types without parameters.
 PLAIN_TYPES = frozenset(

@@ -21,7 +21,6 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from decimal import Context, Decimal
 from typing import Any, NoReturn
 
@@ -33,6 +32,7 @@ from lakelens.codecs.temporal import (
     timestamp_from_nanos,
 )
 from lakelens.errors import Corrupt
+from lakelens.lazy import dataclass
 
 _DATE = re.compile(r"([+-]?\d{4,6})-(\d\d)-(\d\d)", re.ASCII)
 _TIME = re.compile(r"(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?", re.ASCII)

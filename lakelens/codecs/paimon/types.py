@@ -24,11 +24,12 @@ from __future__ import annotations
 import json as json_module
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NoReturn
 
 from lakelens.errors import Corrupt, Unsupported
+from lakelens.lazy import dataclass
 
 MAX_LENGTH = 2147483647
 MAX_DEPTH = 64

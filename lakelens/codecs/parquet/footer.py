@@ -13,7 +13,7 @@ import io
 import struct
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from operator import itemgetter
 from typing import IO, TYPE_CHECKING, Any
@@ -33,6 +33,7 @@ from lakelens.codecs.parquet.thrift import decode_struct
 from lakelens.codecs.parquet.thrift_schema import FILE
 from lakelens.codecs.span.reader import in_file
 from lakelens.errors import Corrupt, LakeError, Unsupported
+from lakelens.lazy import dataclass
 
 if TYPE_CHECKING:
     import pyarrow as pa

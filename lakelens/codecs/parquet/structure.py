@@ -10,7 +10,6 @@ members that are missing or of another type, a schema whose tree does not add up
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from lakelens.codecs.parquet.thrift_schema import (
@@ -26,6 +25,7 @@ from lakelens.codecs.parquet.thrift_schema import (
 )
 from lakelens.codecs.span.reader import in_file
 from lakelens.errors import Corrupt, Unsupported
+from lakelens.lazy import dataclass
 
 MAX_DEPTH = 100
 OPTIONAL, REPEATED = 1, 2

@@ -18,7 +18,7 @@ from __future__ import annotations
 import struct
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Context, Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,7 @@ from lakelens.codecs.temporal import (
     timestamp_from_micros,
     timestamp_from_nanos,
 )
+from lakelens.lazy import dataclass
 
 if TYPE_CHECKING:
     from lakelens.codecs.parquet.structure import SchemaLeaf

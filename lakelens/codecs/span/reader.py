@@ -5,12 +5,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NoReturn, TypeVar
 
 from lakelens.codecs.span.span import Deferred, Octets, Role, Span, damaged_leaf
 from lakelens.errors import Corrupt, LakeError, Unsupported
+from lakelens.lazy import dataclass
 
 _Item = TypeVar("_Item")
 

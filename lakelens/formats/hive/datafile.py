@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from datetime import datetime
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ from lakelens.formats.hive.contents import (
 from lakelens.formats.hive.names import parse_partition_value
 from lakelens.formats.hive.read import Found, Pairs
 from lakelens.io.ahead import fetch
+from lakelens.lazy import dataclass
 from lakelens.model.bytes_view import Bound, Source
 from lakelens.model.collections import Document
 from lakelens.model.datafile import DataFile, FileAnswers, Footer

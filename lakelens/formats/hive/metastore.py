@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote
 
@@ -13,6 +13,7 @@ from lakelens.formats.hive.names import parse_partition_directory
 from lakelens.formats.hive.read import UNREGISTERED, Found, Pairs, walk_table
 from lakelens.io.relocation import split_location
 from lakelens.io.store import Store, find_info
+from lakelens.lazy import dataclass
 from lakelens.model.finding import Findings
 
 

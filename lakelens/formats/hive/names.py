@@ -12,7 +12,8 @@ Escaping follows Hive's `FileUtils.escapePathName` (the same list in Spark's `Ex
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from lakelens.lazy import dataclass
 
 DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from lakelens.errors import LakeError
 from lakelens.formats.hive.names import (
@@ -16,6 +15,7 @@ from lakelens.formats.hive.names import (
     parse_partition_directory,
 )
 from lakelens.io.store import Links, ObjectInfo, Store
+from lakelens.lazy import dataclass
 from lakelens.model.finding import Findings
 
 # column name and value text (escaped as in the path), in the order of the directories
@@ -41,7 +41,7 @@ class Found:
     is_data: bool
     pairs: Pairs = ()
     acid: AcidDirectory | None = None
-    name: FileName = FileName()  # noqa: RUF009
+    name: FileName = FileName()
 
     @property
     def path(self) -> str:

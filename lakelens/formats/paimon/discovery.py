@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from typing import Any
 
@@ -14,6 +14,7 @@ from lakelens.formats.paimon.metadata.layout import list_keys, list_numbers
 from lakelens.formats.paimon.metadata.wire import parse_json
 from lakelens.io.ahead import fetch
 from lakelens.io.store import Store, list_names
+from lakelens.lazy import dataclass
 from lakelens.model.finding import Findings
 from lakelens.model.storage import Evidence
 

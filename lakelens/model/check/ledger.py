@@ -16,10 +16,10 @@ False
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from lakelens.display import Displayable
+from lakelens.lazy import dataclass
 from lakelens.model.collections import Items
 from lakelens.model.facts.facts import Fact
 from lakelens.model.finding import Findings, Severity

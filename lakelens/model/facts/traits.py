@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, TypeAlias
 from urllib.parse import unquote
 
 from lakelens.display import Named
+from lakelens.lazy import dataclass
 
 # Amounts: what is known of a number, and sizes in words, the same wherever they are said.
 

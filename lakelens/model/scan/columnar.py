@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from lakelens.lazy import dataclass
 from lakelens.model.scan.plan import ORDER_BITS, FileBatch, FileScan, ScanRequest, ScanTask
 
 if TYPE_CHECKING:

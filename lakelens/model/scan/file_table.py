@@ -10,10 +10,11 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lakelens.caching import cached_property
+from lakelens.lazy import dataclass
 from lakelens.model.scan.files_to_arrow import (
     STATS,
     type_column,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import list_nearest
+from lakelens.lazy import dataclass
 from lakelens.model.arrow import arrow_type, escape_text, make_struct, to_array
 from lakelens.model.scan.plan import ORDER_BITS, FileBatch, ScanRequest
 

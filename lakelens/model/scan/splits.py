@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lakelens.display import Named
+from lakelens.lazy import dataclass
 from lakelens.model.driver import open_part
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from lakelens.caching import cached_property
 from lakelens.display import Displayable, Named, call
 from lakelens.errors import LakeError, list_nearest
+from lakelens.lazy import dataclass
 from lakelens.model.collections import NamedItems
 from lakelens.model.facts.facts import Fact, build_rows, choose_facts
 from lakelens.model.storage import Evidence, Reads

@@ -14,10 +14,11 @@ Detail says how far a view is opened:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, TypeAlias
 
 from lakelens.errors import LakeError
+from lakelens.lazy import dataclass
 from lakelens.views.card.wording import clean
 
 # what a cell is; colour only repeats what its text already says. Long ids are clipped in a "code", nothing in an "exact" one

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lakelens.errors import LakeError
+from lakelens.lazy import dataclass
 from lakelens.model.bytes_view import BytesView
 from lakelens.views.card.markup import read_style, template_environment
 from lakelens.views.card.model import Target, TargetKind

@@ -9,11 +9,12 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 from lakelens.codecs.span.span import Octets, Span
 from lakelens.errors import LakeError
+from lakelens.lazy import dataclass
 from lakelens.model.bytes_view import find_main
 from lakelens.views.card import wording
 

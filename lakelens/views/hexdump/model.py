@@ -17,12 +17,13 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import chain, dropwhile, islice
 from typing import TypeAlias
 
 from lakelens.codecs.span.span import Octets, Span
 from lakelens.errors import LakeError
+from lakelens.lazy import dataclass
 from lakelens.model.bytes_view import BytesView, is_field
 from lakelens.views.card import wording
 from lakelens.views.hexdump.lines import Frame, Line, format_value

@@ -7,12 +7,12 @@ Where the output is no terminal, the plain text twin is written.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Literal
 
 from rich.cells import cell_len
 
+from lakelens.lazy import dataclass
 from lakelens.options import display
 from lakelens.views.card.model import Block, Body, Card, Cell, Column, Fold, Grid, Note, Pairs, Picture
 from lakelens.views.card.wording import format_failure, split_ids, visible

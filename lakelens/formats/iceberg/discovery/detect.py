@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from lakelens.errors import AccessDenied, LakeError, Unsupported
 from lakelens.formats.base import Candidate
@@ -18,6 +17,7 @@ from lakelens.formats.iceberg.metadata.document import check_not_a_view, decode_
 from lakelens.io.ahead import fetch
 from lakelens.io.store import ObjectInfo, Store, list_names
 from lakelens.io.waves import NEAR
+from lakelens.lazy import dataclass
 from lakelens.model.storage import Evidence
 
 # Metadata of a table whose directory may not be listed while its files may be read, as many buckets are set up.

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Literal
 
 from lakelens.codecs.numbers import parse_whole
@@ -22,6 +22,7 @@ from lakelens.errors import LakeError, Missing
 from lakelens.formats.iceberg.metadata.document import parse_snapshot_id, peek_log
 from lakelens.io.ahead import fetch
 from lakelens.io.store import ObjectInfo, Store
+from lakelens.lazy import dataclass
 
 # What file names say: metadata versions, and what a file is for.
 #

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, overload
 
 from lakelens.codecs.avro.records import AvroHeader, AvroRecords, decode_header, iter_records
@@ -24,6 +24,7 @@ from lakelens.errors import Corrupt, LakeError, Unsupported
 from lakelens.formats.contents import read_facts
 from lakelens.formats.iceberg.encryption import refuse_encrypted
 from lakelens.formats.iceberg.manifests.records import ENTRY_FIELDS, FILE_FIELDS, find_field, unwrap
+from lakelens.lazy import dataclass
 
 if TYPE_CHECKING:
     import pyarrow as pa

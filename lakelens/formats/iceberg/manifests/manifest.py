@@ -6,7 +6,6 @@ Follows "Manifests", "Manifest Lists", "Sequence Number Inheritance" and "Row Li
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -34,6 +33,7 @@ from lakelens.formats.iceberg.manifests.header import (
 from lakelens.formats.iceberg.manifests.records import EntryReader
 from lakelens.formats.iceberg.metadata.partitions import PartitionColumn
 from lakelens.io.ahead import fetch_along
+from lakelens.lazy import dataclass
 from lakelens.model.bytes_view import Source
 from lakelens.model.collections import Document
 from lakelens.model.manifest import Entry, FieldSummaries, FieldSummary, Manifest, ManifestAnswers

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from threading import RLock
 from typing import Any
 
 from lakelens.codecs.iceberg.types import IcebergType, leaf_fields, parse_type_text
 from lakelens.formats.iceberg.metadata.schemas import describe_type
+from lakelens.lazy import dataclass
 from lakelens.model.schema import DataType
 
 RESERVED = {

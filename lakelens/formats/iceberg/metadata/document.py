@@ -13,7 +13,6 @@ import codecs
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +36,7 @@ from lakelens.formats.iceberg.metadata.wire import (
     describe_repairs,
     repair_numbers,
 )
+from lakelens.lazy import dataclass
 from lakelens.model.finding import Severity
 
 if TYPE_CHECKING:

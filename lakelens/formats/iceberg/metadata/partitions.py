@@ -7,7 +7,6 @@ under the names that today's specs give those ids, and their path form under the
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -23,6 +22,7 @@ from lakelens.codecs.temporal import (
 )
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.metadata.schemas import describe_type, find_source
+from lakelens.lazy import dataclass
 from lakelens.model.schema import DataType, PartitionField, PartitionSpec
 from lakelens.model.stats import Partition
 

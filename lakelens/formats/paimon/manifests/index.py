@@ -9,7 +9,6 @@ See "Index manifest" and "Table index" of the Paimon documentation. Unknown type
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from lakelens.codecs.bitmaps.deletion_vector import decode_hash_index
@@ -17,6 +16,7 @@ from lakelens.errors import Corrupt, Missing
 from lakelens.formats.paimon.context import TableContext
 from lakelens.formats.paimon.manifests.containers import decode_container
 from lakelens.formats.paimon.manifests.manifest import read_metadata
+from lakelens.lazy import dataclass
 from lakelens.model.bytes_view import Source
 from lakelens.model.datafile import IndexFile
 from lakelens.model.deletes import Vectors

@@ -10,7 +10,7 @@ table specification.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import count
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ from lakelens.formats.paimon.manifests.containers import (
 )
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
 from lakelens.formats.paimon.manifests.stats import SimpleStats, decode_stats
+from lakelens.lazy import dataclass
 from lakelens.model.collections import Document
 from lakelens.model.datafile import Content
 from lakelens.model.manifest import (

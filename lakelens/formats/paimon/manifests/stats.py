@@ -10,12 +10,13 @@ to 16 (`metadata.stats-mode`). See "Manifest" of the Paimon table specification.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from lakelens.codecs.paimon.binary_row import BinaryRow, decode_binary_row
 from lakelens.codecs.paimon.types import PaimonField
 from lakelens.errors import Corrupt, LakeError
+from lakelens.lazy import dataclass
 from lakelens.model.bytes_view import Explainable, Source
 from lakelens.model.charts import RowMap
 from lakelens.model.stats import KeyRow, RowStats

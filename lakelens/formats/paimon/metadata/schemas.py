@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Any
 
@@ -16,6 +16,7 @@ from lakelens.formats.paimon.metadata.logical_types import describe_field
 from lakelens.formats.paimon.metadata.wire import SchemaDocument, parse_document, parse_json, parse_millis
 from lakelens.io.ahead import fetch
 from lakelens.io.store import list_names
+from lakelens.lazy import dataclass
 from lakelens.model.bytes_view import Source
 from lakelens.model.schema import PartitionField, PartitionSpec, Schema
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
+from lakelens.lazy import dataclass
 from lakelens.model.scan.columnar import NotColumnar, Part, number_entries, number_parts
 from lakelens.model.scan.files_to_arrow import STATS
 

@@ -11,7 +11,6 @@ differ from what the record path decodes (moments beyond a unit, nested values) 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lakelens.codecs.paimon.binary_row import decode_binary_row
@@ -21,6 +20,7 @@ from lakelens.formats.paimon.metadata.logical_types import Promotion
 from lakelens.formats.paimon.scan.columns import fit, to_unit
 from lakelens.formats.paimon.scan.entries import EntryRows
 from lakelens.formats.paimon.scan.identity import encode_lists
+from lakelens.lazy import dataclass
 from lakelens.model.arrow import arrow_type, map_distinct, to_array
 from lakelens.model.scan.columnar import NotColumnar
 from lakelens.model.scan.files_to_arrow import BOUNDS, type_column
