@@ -14,8 +14,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import wait as wait_for
 from contextvars import copy_context
 from itertools import islice
 from threading import Thread
@@ -24,6 +22,7 @@ from typing import Any, ClassVar, TypeVar
 
 from lakelens.errors import Interrupted, LakeError
 from lakelens.options import display
+from lakelens.threads import start_pool
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -158,6 +157,9 @@ class Running(Progress):
         >>> Running("INSERT").wait(lambda: 42, lambda: None)
         42
         """
+        from concurrent.futures import Future
+        from concurrent.futures import wait as wait_for
+
         done: Future[T] = Future()
 
         def run() -> None:
@@ -227,7 +229,7 @@ def read_each(
 
     def iterate() -> Iterator[tuple[T, R | LakeError]]:
         remaining = follow(things)
-        with ThreadPoolExecutor(readers or _READERS, thread_name_prefix=f"lakelens-{noun}") as pool:
+        with start_pool(readers or _READERS, noun) as pool:
             while chunk := list(islice(remaining, _AT_ONCE)):
                 yield from zip(chunk, pool.map(attempt_here, chunk), strict=True)
 

@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Any, Literal
 
 from lakelens.errors import LakeError, Missing, list_nearest
+from lakelens.installed import list_entry_points
 from lakelens.lazy import dataclass
 
 GROUP = "lakelens.questions"
@@ -159,10 +160,8 @@ def _load_own() -> Mapping[str, Question]:
 
 
 def _load_others() -> Iterator[Question]:
-    from importlib.metadata import entry_points
-
     own = _load_own()
-    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+    for point in list_entry_points(GROUP):
         question = point.load()
         if not isinstance(question, Question) or not question.name.isidentifier():
             raise LakeError(

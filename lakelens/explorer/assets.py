@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from importlib.resources import files
 
 from lakelens.explorer.keys import list_keys
+from lakelens.installed import read_text
 from lakelens.views.card.markup import read_style
 
 
@@ -17,9 +17,8 @@ def read_assets() -> dict[str, bytes]:
     >>> sorted(read_assets())
     ['explorer.css', 'explorer.js']
     """
-    static = files("lakelens.explorer").joinpath("static")
-    own = static.joinpath("explorer.css").read_text("utf-8")
+    own = read_text("lakelens.explorer", "static", "explorer.css")
     sheet = "\n".join((str(read_style("lakelens.css")), str(read_style("bytes.css")), own))
-    script = static.joinpath("explorer.js").read_text("utf-8")
+    script = read_text("lakelens.explorer", "static", "explorer.js")
     known = f'"use strict";\nconst LAKELENS_KEYS = {json.dumps(list_keys())};\n'
     return {"explorer.css": sheet.encode(), "explorer.js": f"{known}{script}".encode()}

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from typing import Any, TypeVar
 
 from lakelens.model.table import Table
 from lakelens.model.warehouse.catalog import FoundTable
+from lakelens.threads import start_pool
 
 T = TypeVar("T")
 MOST_OPEN = 32
@@ -109,7 +109,7 @@ class Outlines:
 
     def read(self, tables: Sequence[FoundTable]) -> list[FoundTable]:
         """The tables, each outlined; only those that changed since they were outlined last are opened, several at once."""
-        with ThreadPoolExecutor(_READERS, thread_name_prefix="lakelens-outlines") as pool:
+        with start_pool(_READERS, "outlines") as pool:
             return list(pool.map(self._read, tables))
 
     def _read(self, found: FoundTable) -> FoundTable:

@@ -20,6 +20,7 @@ from lakelens.io.tracing import ReadCounts, TracingStore
 from lakelens.model.bytes_view import Bound
 from lakelens.model.finding import Findings
 from lakelens.model.storage import Reads, Relocation
+from lakelens.threads import start_pool
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -276,9 +277,7 @@ def run_ahead(
         yield from store.run_together(jobs)
         return
     waiting: deque[Future[T]] = deque()
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(threads, thread_name_prefix="lakelens-read") as pool:
+    with start_pool(threads, "read") as pool:
         try:
             for job in jobs:
                 waiting.append(pool.submit(job))

@@ -6,12 +6,11 @@ import posixpath
 import re
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
-from importlib.resources import files
 
 from lakelens.codecs.kinds import register_kinds
 from lakelens.errors import AccessDenied, LakeError, NotATable, Unsupported, list_nearest
 from lakelens.formats.base import Candidate, Format
+from lakelens.installed import list_entry_points, read_text
 from lakelens.io.ahead import fetch
 from lakelens.io.cache import Rule
 from lakelens.io.store import ObjectInfo, Store
@@ -31,7 +30,7 @@ def load_formats() -> dict[str, Format]:
     True
     """
     found: dict[str, Format] = {name: import_module(f"lakelens.formats.{name}").FORMAT for name in BUILT_IN}
-    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+    for point in list_entry_points(GROUP):
         if point.name not in found:
             found[point.name] = point.load()
     for driver in found.values():
@@ -43,7 +42,7 @@ def load_formats() -> dict[str, Format]:
 def read_resource(place: str) -> str:
     """Read a file that a driver names as `package:file`."""
     package, _, name = place.partition(":")
-    return files(package).joinpath(name).read_text("utf-8")
+    return read_text(package, name)
 
 
 def get_format(name: str) -> Format:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from heapq import heapify, heappop, heappush
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from lakelens.io.store import Store
+from lakelens.threads import start_pool
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 T = TypeVar("T")
 #: The kinds of store that answer without a network: nothing is gained by asking for many things at once.
@@ -68,7 +71,7 @@ class Waves:
                 self._local.count = None
 
         waiting: deque[Future[T]] = deque()
-        pool, is_done = ThreadPoolExecutor(connections, thread_name_prefix="lakelens-read"), False
+        pool, is_done = start_pool(connections, "read"), False
         try:
             for place, job in enumerate(jobs):
                 costs.append(0)

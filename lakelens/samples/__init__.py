@@ -10,18 +10,19 @@
 from __future__ import annotations
 
 import atexit
+import io
 import json
 import os
 import shutil
 import sys
 import tempfile
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, overload
 
 from lakelens.errors import LakeError, Missing, list_nearest
+from lakelens.installed import read_packaged
 from lakelens.model.warehouse.catalog import Sample, Samples
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def sample(name: str | None = None) -> Samples | Table:
 @cache
 def read_samples() -> Samples:
     """Read the index of the packaged tables."""
-    lines = json.loads((files(__name__) / "samples.json").read_text("utf-8"))
+    lines = json.loads(read_packaged(__name__, "samples.json"))
     return Samples([Sample(**line, opener=open_copy, unpacker=unpack_table) for line in lines])
 
 
@@ -103,10 +104,7 @@ def unpack_table(name: str, target: Path | None = None) -> Path:
         raise LakeError(
             "there is something here already", path=str(table), hint="another directory"
         ) from None
-    with (
-        (files(__name__) / "tables" / f"{name}.zip").open("rb") as packed,
-        zipfile.ZipFile(packed) as archive,
-    ):
+    with zipfile.ZipFile(io.BytesIO(read_packaged(__name__, "tables", f"{name}.zip"))) as archive:
         archive.extractall(table)
     return table
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
-from importlib.resources import files
 
+from lakelens.installed import read_text
 from lakelens.views.card.glossary import load_section
 
 # by the ending of a class's name: the section of the glossary about what it is
@@ -27,7 +27,7 @@ _SECTIONS = {
 def _load() -> Mapping[str, Mapping[str, str]]:
     import tomllib
 
-    return tomllib.loads(files("lakelens.views").joinpath("names.toml").read_text("utf-8"))
+    return tomllib.loads(read_text("lakelens.views", "names.toml"))
 
 
 def _read(kind: type) -> Mapping[str, str]:

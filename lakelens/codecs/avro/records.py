@@ -9,16 +9,21 @@ Encoding" of the Avro 1.12 specification::
 Logical types are not applied: a timestamp is the count that is stored, a uuid its text or bytes, a decimal its bytes.
 An Iceberg map with integer keys stays a list of `{"key": ..., "value": ...}`. Refused, besides damage: roots that are no
 records, types that contain themselves.
+
+The first 64 KiB that a process decodes are decoded by `avro.types`, in plain Python: to load the library, `fastavro`, takes
+as long. Where it is not installed everything is.
 """
 
 from __future__ import annotations
 
 import io
 import json
+import sys
 import zlib
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from importlib.util import find_spec
 from threading import Lock
 from typing import Any, overload
 
@@ -239,8 +244,62 @@ def _parse_array(header: AvroHeader, path: str | None) -> Any:
     return parsed
 
 
+# bytes that were decoded without the library: to load it takes as long as to decode so many, and it is not everywhere
+_decoded = 0
+_MOST_DECODED = 65_536
+
+
+def _needs_library(size: int) -> bool:
+    """Check whether the library decodes so many bytes: where it is loaded already, and where there is much to decode."""
+    global _decoded
+    if "fastavro" in sys.modules:
+        return True
+    if _decoded + size > _MOST_DECODED and find_spec("fastavro") is not None:
+        return True
+    _decoded += size
+    return False
+
+
+def _decode_own(
+    header: AvroHeader, content: bytes, count: int, path: str | None, start: int
+) -> list[Any] | None:
+    """Decode the records of a block. None where they do not decode and the library is there to say why."""
+    decode, at, end = header.parsed.kind.decode, 0, len(content)
+    records = []
+    try:
+        for _ in range(count):
+            record, at = decode(content, at, end)
+            records.append(record)
+    except LakeError as error:
+        return _refuse_own(error, path, start)
+    if at < end:
+        error = Corrupt(
+            "bytes left after the records of a block", path=path, offset=start, seen=f"{end - at} bytes"
+        )
+        return _refuse_own(error, path, start)
+    return records
+
+
+def _refuse_own(error: LakeError, path: str | None, start: int) -> None:
+    if find_spec("fastavro") is None:
+        if error.offset == start and error.path == path:
+            raise error
+        raise Corrupt("Avro records do not decode", path=path, offset=start, seen=error.message) from error
+
+
 def _read_one(header: AvroHeader, stream: io.BytesIO, path: str | None, block: AvroBlock) -> Any:
     """Read the next record of a block."""
+    at = stream.tell()
+    if not _needs_library(0):
+        content = stream.getvalue()
+        try:
+            record, stop = header.parsed.kind.decode(content, at, len(content))
+        except LakeError as error:
+            _refuse_own(error, path, block.start)
+        else:
+            stream.seek(stop)
+            _needs_library(stop - at)
+            return record
     import fastavro
 
     try:
@@ -258,13 +317,18 @@ def _quote(error: Exception) -> str:
 
 def _make_reader(header: AvroHeader, path: str | None) -> Callable[[AvroBlock, bytes], list[Any]]:
     """Make a function that decodes all records of a block in one call: a block is an array without its count."""
-    import fastavro
-
-    parsed, smallest, kind = _parse_array(header, path), header.parsed.smallest, header.parsed.kind
+    smallest, kind = header.parsed.smallest, header.parsed.kind
 
     def read(block: AvroBlock, content: bytes) -> list[Any]:
         if smallest == 0 and not content:
             return [kind.decode(b"", 0, 0)[0] for _ in range(block.count)]
+        if not _needs_library(len(content)):
+            own = _decode_own(header, content, block.count, path, block.start)
+            if own is not None:
+                return own
+        import fastavro
+
+        parsed = _parse_array(header, path)
         prefix = encode_long(block.count) if block.count else b""
         stream = io.BytesIO(prefix + content + b"\x00")
         try:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.lazy import dataclass
 from lakelens.model.scan.plan import ORDER_BITS, FileBatch, FileScan, ScanRequest, ScanTask
+from lakelens.threads import start_pool
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -78,9 +79,7 @@ def number_entries(parts: Sequence[Part]) -> Any:
 
 def _read_ahead(loaded: Iterator[list[Part]]) -> Iterator[list[Part]]:
     """Read the same, one run ahead: a thread decodes the next while this one is worked on."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(1, thread_name_prefix="lakelens-decode") as pool:
+    with start_pool(1, "decode") as pool:
         following = pool.submit(next, loaded, None)
         while (parts := following.result()) is not None:
             following = pool.submit(next, loaded, None)

@@ -10,7 +10,6 @@ import os
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from threading import Event
@@ -19,8 +18,11 @@ from typing import TYPE_CHECKING, Any
 from lakelens.model.scan.files_to_arrow import assemble_batch, assemble_table, lay_out, make_request
 from lakelens.model.scan.plan import FileBatch, FileScan, ScanRequest, ScanTask
 from lakelens.progress import Progress
+from lakelens.threads import start_pool
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -148,7 +150,7 @@ def _run(
     if workers < 2:
         yield from map(read, portions)
         return
-    pool = ThreadPoolExecutor(workers, thread_name_prefix="lakelens-scan")
+    pool = start_pool(workers, "scan")
     waiting: deque[Future[deque[FileBatch]]] = deque()
     try:
         for portion in portions:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+from lakelens.threads import start_pool
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 Result = TypeVar("Result")
 #: Threads beside the one that asks.
@@ -40,8 +44,8 @@ def share_work(tasks: Sequence[Callable[[], Result]]) -> list[Result]:
 
 
 @cache
-def _start_pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(SPARE, thread_name_prefix="lakelens-share")
+def _start_pool() -> Executor:
+    return start_pool(SPARE, "share")
 
 
 if hasattr(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lakelens.installed import read_text
 from lakelens.views.card.model import Block, Card, Gauge, Grid, Note, Pairs, Picture, Strip
 from lakelens.views.card.wording import split_ids, visible
 
@@ -28,7 +28,7 @@ def read_style(name: str) -> Any:
     """Read a packaged sheet, the one text that is marked as markup here: it is ours, not a lake's."""
     from markupsafe import Markup
 
-    return Markup(files(_PACKAGE).joinpath("static", name).read_text("utf-8"))
+    return Markup(read_text(_PACKAGE, "static", name))
 
 
 def _keep_indent(text: str) -> str:
@@ -82,7 +82,7 @@ def template_environment() -> Environment:
 
     made = Environment(
         loader=PackageLoader(_PACKAGE),
-        bytecode_cache=CompiledTemplates(Path(str(files(_PACKAGE)), "templates", "__pycache__")),
+        bytecode_cache=CompiledTemplates(Path(__file__).parents[1] / "render" / "templates" / "__pycache__"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -10,12 +10,16 @@ The package of another format may have a file `glossary.toml` of its own: its se
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.resources import files
+from importlib.util import find_spec
+
+from lakelens.installed import read_text
 
 # the last section of every search: words that mean the same on every card
 _ANYWHERE = "common.anywhere"
+_HEAD = re.compile(r"^\[([^]\n]+)\][ \t]*(?:#.*)?$", re.MULTILINE)
 
 
 def find_meaning(name: str, about: Sequence[str] = ()) -> str:
@@ -36,16 +40,31 @@ def find_meaning(name: str, about: Sequence[str] = ()) -> str:
 def load_section(section: str) -> Mapping[str, str]:
     """Load the names of one section with their meanings; empty for a section that is not there."""
     file, _, name = section.partition(".")
-    return _load_file(file).get(name, {})
+    return _parse(file, name)
 
 
 @cache
-def _load_file(name: str) -> Mapping[str, Mapping[str, str]]:
+def _parse(file: str, name: str) -> Mapping[str, str]:
+    # one section at a time: a card needs a tenth of them
     import tomllib
 
+    text = _split(file).get(name, "")
+    parsed: Mapping[str, str] = tomllib.loads(text)
+    return parsed
+
+
+@cache
+def _split(name: str) -> Mapping[str, str]:
+    """Split a file into the texts of its sections, by name."""
     try:
-        own = files(__name__).joinpath(f"{name}.toml")
-        source = own if own.is_file() else files(name).joinpath("glossary.toml")
-    except (ModuleNotFoundError, TypeError):  # not a package
-        return {}
-    return tomllib.loads(source.read_text("utf-8")) if source.is_file() else {}
+        text = read_text(__name__, f"{name}.toml")
+    except OSError:
+        try:
+            if not name.isidentifier() or find_spec(name) is None:
+                return {}
+            text = read_text(name, "glossary.toml")
+        except (ImportError, OSError):
+            return {}
+    heads = list(_HEAD.finditer(text))
+    ends = [head.start() for head in heads[1:]] + [len(text)]
+    return {head[1]: text[head.end() : end] for head, end in zip(heads, ends, strict=True)}

@@ -1,0 +1,89 @@
+"""What is installed beside this module: files of packages, and what other packages name in their entry points.
+
+The standard library's ways to both (`importlib.resources`, `importlib.metadata`) load e-mail, CSV and archives: a tenth of a
+first card. They are asked only where there may be something to find.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+
+def read_packaged(package: str, *names: str) -> bytes:
+    """Read a file that is beside the modules of a package, in a directory or in an archive.
+
+    Raises `ModuleNotFoundError` for a package that is not there, `OSError` for a file.
+
+    >>> read_packaged("lakelens.samples", "samples.json")[:1]
+    b'['
+    """
+    spec = import_module(package).__spec__
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError(f"{package} is not a package with files")
+    content: bytes = spec.loader.get_data(str(Path(spec.origin).parent.joinpath(*names)))  # type: ignore[union-attr]
+    return content
+
+
+def read_text(package: str, *names: str) -> str:
+    """Read a text that is beside the modules of a package; its lines end as in the repository."""
+    return read_packaged(package, *names).decode().replace("\r\n", "\n")
+
+
+def list_entry_points(group: str) -> Sequence[EntryPoint]:
+    """List what other packages offer to a group, by name.
+
+    >>> list_entry_points("lakelens.nothing")
+    ()
+    """
+    if not _may_offer(tuple(sys.path), group):
+        return ()
+    from importlib.metadata import entry_points
+
+    return tuple(sorted(entry_points(group=group), key=lambda point: point.name))
+
+
+def _may_offer(places: Sequence[str], group: str) -> bool:
+    finders = (type(finder) if not isinstance(finder, type) else finder for finder in sys.meta_path)
+    others = {finder.__module__ for finder in finders if hasattr(finder, "find_distributions")}
+    if others - {"_frozen_importlib_external"}:
+        return True  # who finds packages in another way may find any
+    for place in places:
+        try:
+            modified = os.stat(place or ".").st_mtime_ns
+        except OSError:
+            continue
+        offered = _list_offers(place or ".", modified)
+        if offered is None or group in offered:
+            return True
+    return False
+
+
+@lru_cache(maxsize=64)
+def _list_offers(place: str, modified: int) -> frozenset[str] | None:
+    """List the groups of lakelens that packages of a directory name; None where one has to look closer."""
+    found: set[str] = set()
+    try:
+        with os.scandir(place) as entries:
+            packages = [
+                entry for entry in entries if entry.name.endswith((".dist-info", ".egg-info", ".egg"))
+            ]
+    except OSError:
+        return None  # an archive
+    for package in packages:
+        if package.name.endswith(".egg"):
+            return None
+        with suppress(OSError):
+            text = Path(package.path, "entry_points.txt").read_bytes()
+            if b"lakelens." in text:
+                found |= {line.strip(" []\r") for line in text.decode(errors="replace").split("\n")}
+    return frozenset(found)
