@@ -17,13 +17,13 @@ from lakelens.model.bytes_view import Explainable
 from lakelens.model.collections import Items
 from lakelens.model.facts.facts import Fact
 from lakelens.model.facts.traits import Figures
-from lakelens.model.life.positions import Positions
 
 if TYPE_CHECKING:
     from pyroaring import FrozenBitMap64
 
     from lakelens.model.bytes_view import BytesView
     from lakelens.model.datafile import DataFile, IndexFile
+    from lakelens.model.life.positions import Positions
     from lakelens.model.snapshot import Snapshot
 
 DeleteKind = Literal["position_deletes", "equality_deletes", "deletion_vector"]
@@ -76,6 +76,7 @@ class DeleteMatch(Explainable, Displayable):
         equality delete the rows of the data file are compared with its values. Positions past the end of the data file
         stay in it, as they are stored. Raises `LakeError` when what must be read cannot be.
         """
+        from lakelens.model.life.positions import Positions
 
         return Positions(self._load_positions())
 
@@ -194,6 +195,8 @@ class Vectors(Mapping[str, "Positions"]):
 
     def __getitem__(self, data_file: str) -> Positions:
 
+        from lakelens.model.life.positions import Positions
+
         if data_file not in self._names:
             raise KeyError(data_file)
         return Positions(self._read(data_file))
@@ -223,6 +226,8 @@ def unite_positions(
     [1, 4]
     """
     from pyroaring import BitMap64
+
+    from lakelens.model.life.positions import Positions
 
     sets = []
     for match in matches:

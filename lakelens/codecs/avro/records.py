@@ -260,31 +260,28 @@ def _needs_library(size: int) -> bool:
     return False
 
 
-def _decode_own(
-    header: AvroHeader, content: bytes, count: int, path: str | None, start: int
-) -> list[Any] | None:
+def _decode_own(header: AvroHeader, block: AvroBlock, content: bytes, path: str | None) -> list[Any] | None:
     """Decode the records of a block. None where they do not decode and the library is there to say why."""
     decode, at, end = header.parsed.kind.decode, 0, len(content)
     records = []
     try:
-        for _ in range(count):
+        for _ in range(block.count):
             record, at = decode(content, at, end)
             records.append(record)
     except LakeError as error:
-        return _refuse_own(error, path, start)
+        _refuse(error, path, block)
+        return None
     if at < end:
-        error = Corrupt(
-            "bytes left after the records of a block", path=path, offset=start, seen=f"{end - at} bytes"
-        )
-        return _refuse_own(error, path, start)
+        message = "bytes left after the records of a block"
+        raise Corrupt(message, path=path, offset=block.start, seen=f"{end - at} bytes")
     return records
 
 
-def _refuse_own(error: LakeError, path: str | None, start: int) -> None:
+def _refuse(error: LakeError, path: str | None, block: AvroBlock) -> None:
     if find_spec("fastavro") is None:
-        if error.offset == start and error.path == path:
-            raise error
-        raise Corrupt("Avro records do not decode", path=path, offset=start, seen=error.message) from error
+        raise Corrupt(
+            "Avro records do not decode", path=path, offset=block.start, seen=error.message
+        ) from error
 
 
 def _read_one(header: AvroHeader, stream: io.BytesIO, path: str | None, block: AvroBlock) -> Any:
@@ -295,7 +292,7 @@ def _read_one(header: AvroHeader, stream: io.BytesIO, path: str | None, block: A
         try:
             record, stop = header.parsed.kind.decode(content, at, len(content))
         except LakeError as error:
-            _refuse_own(error, path, block.start)
+            _refuse(error, path, block)
         else:
             stream.seek(stop)
             _needs_library(stop - at)
@@ -323,7 +320,7 @@ def _make_reader(header: AvroHeader, path: str | None) -> Callable[[AvroBlock, b
         if smallest == 0 and not content:
             return [kind.decode(b"", 0, 0)[0] for _ in range(block.count)]
         if not _needs_library(len(content)):
-            own = _decode_own(header, content, block.count, path, block.start)
+            own = _decode_own(header, block, content, path)
             if own is not None:
                 return own
         import fastavro

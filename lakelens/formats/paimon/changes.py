@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING
 from lakelens.errors import LakeError
 from lakelens.formats.paimon.listed_files import ListedFiles
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
-from lakelens.formats.paimon.manifests.manifest import PaimonManifest, place_manifest
-from lakelens.formats.paimon.scan.plan import ADDED, REMOVED
+from lakelens.formats.paimon.manifests.manifest import ADDED, REMOVED, PaimonManifest, place_manifest
 from lakelens.io.ahead import fetch, fetch_along, fetch_first
 from lakelens.model.comparison import (
     FEW_ENTRIES,

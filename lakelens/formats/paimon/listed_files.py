@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from lakelens.caching import cached_property
 from lakelens.errors import LakeError
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
-from lakelens.formats.paimon.manifests.manifest import PaimonManifest
-from lakelens.formats.paimon.scan.plan import ADDED, LIVE, PaimonScan, plan_tasks
+from lakelens.formats.paimon.manifests.manifest import ADDED, LIVE, PaimonManifest
 from lakelens.model.comparison import FileCounts, sum_known
 from lakelens.model.datafile import DataFile
 from lakelens.model.scan.file_table import FileReader, FileRow
 from lakelens.model.scan.plan import ScanTask
 
 if TYPE_CHECKING:
+    from lakelens.formats.paimon.scan.plan import PaimonScan
     from lakelens.formats.paimon.snapshot import PaimonSnapshot
     from lakelens.model.fileset import FileSet
 
@@ -38,6 +38,8 @@ class ListedFiles(FileReader):
     @cached_property
     def tasks(self) -> Sequence[ScanTask]:
         """See `FileReader.tasks`."""
+        from lakelens.formats.paimon.scan.plan import plan_tasks
+
         return plan_tasks(self.manifests, self._kept)
 
     def measure(self) -> tuple[ScanTask, ...]:
@@ -112,6 +114,8 @@ def plan_manifests(
     check_total: Callable[[int], None] | None = None,
 ) -> PaimonScan:
     """Give a plan to read manifests of a snapshot, whose entries are folded in this order."""
+    from lakelens.formats.paimon.scan.plan import PaimonScan, plan_tasks
+
     context, tasks = snapshot.context, plan_tasks(manifests, kept)
     columns = context.describe_columns()
     return PaimonScan(context, columns, tasks, kept, (snapshot.id,), check_total=check_total)

@@ -9,7 +9,6 @@ from pathlib import Path
 from traceback import FrameSummary, extract_tb
 
 from lakelens.errors import LakeError, NotATable
-from lakelens.model.check.ledger import name_some
 from lakelens.model.finding import GONE_ON, Finding, Findings
 from lakelens.model.storage import EncryptionKeys, Evidence, Reads, Relocation
 from lakelens.model.table import Table
@@ -275,6 +274,8 @@ def format_relocation(relocation: Relocation) -> str:
 
 def note_elsewhere(table: Table) -> list[Body]:
     """Note which files this copy of a table lacks, so that they were looked at where they were recorded."""
+    from lakelens.model.check.ledger import name_some
+
     elsewhere = table.relocation.elsewhere
     if not elsewhere:
         return []

@@ -13,7 +13,6 @@ from lakelens.options import display
 from lakelens.views.card import cells, named, wording
 from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Body, Card, Cell, Fact, Fold, Grid, Pairs, Target
-from lakelens.views.cards.file import card_of_file
 from lakelens.views.describe import card_of_path, describe, one
 
 _ROLES = {
@@ -225,6 +224,8 @@ def grid_entries(
 @describe.register
 def card_of_entry(entry: Entry, detail: int = 1) -> Card:
     """One line of a manifest: what the commit did with a file, and the file's card."""
+    from lakelens.views.cards.file import card_of_file
+
     card = card_of_file(entry.file, detail)
     facts = (
         Fact("status", cells.state(entry.status), "live" if entry.is_live else "removed"),

@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lakelens.analysis.diff.diff import Raised, find_raised_by
 from lakelens.analysis.figures import count_by_lists, read_changes
 from lakelens.model.facts.traits import Figures
 from lakelens.model.manifest import Manifest
@@ -18,11 +17,11 @@ from lakelens.options import display
 from lakelens.views.card import cells, named, wording
 from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Body, Card, Cell, Fact, Fold, Grid, Note, Target, TargetKind
-from lakelens.views.cards.delete import grid_index_files, grid_statistics, list_live_folds
-from lakelens.views.cards.diff import format_counts, grid_totals
-from lakelens.views.cards.fileset import grid_files
 from lakelens.views.cards.manifest import grid_lists, grid_manifests
 from lakelens.views.describe import describe, fold_document, one
+
+if TYPE_CHECKING:
+    from lakelens.analysis.diff.diff import Raised
 
 #: What compares any two states of a table.
 HINT_DIFF = cells.hint("any two states", "table.diff(before, after)", named.page("diff"), "Compare any two")
@@ -53,6 +52,9 @@ def _card_of_newest(snapshots: Snapshots, total: int, how: str = "table.snapshot
 @describe.register
 def card_of_snapshot(snapshot: Snapshot, detail: int = 1) -> Card:
     """One state of a table."""
+    from lakelens.views.cards.delete import list_live_folds
+    from lakelens.views.cards.fileset import grid_files
+
     folds: list[Fold] = []
     if snapshot.id is not None:
         folds.append(_fold_changes(snapshot, detail))
@@ -109,6 +111,8 @@ def _hint_changes(snapshot: Snapshot, how: str) -> Note:
 
 def _fold_changes(snapshot: Snapshot, detail: int) -> Fold:
     """Fold what the commit did: as it records it itself; by its manifests where the card is opened."""
+    from lakelens.views.cards.diff import format_counts, grid_totals
+
     if detail < 2:
 
         def make_row() -> list[Body]:
@@ -156,6 +160,8 @@ def _format_entries(manifests: Sequence[Manifest]) -> str:
 
 def _fold_others(snapshot: Snapshot, detail: int) -> list[Fold]:
     """Index files and statistics; index files that only a walk through every manifest finds are left to detail 2."""
+    from lakelens.views.cards.delete import grid_index_files, grid_statistics
+
     folds = []
     is_cheap = all(manifest_list.role != "all" for manifest_list in snapshot.manifest_lists)
     if (detail >= 2 or is_cheap) and snapshot.index_files:
@@ -284,7 +290,11 @@ def grid_snapshots(
 
 
 def _grid(shown: Sequence[Snapshot], how: str, looks_closer: bool) -> Grid:
-    raised = [find_raised_by(snapshot) if looks_closer else None for snapshot in shown]
+    raised: list[Raised | None] = [None] * len(shown)
+    if looks_closer:
+        from lakelens.analysis.diff.diff import find_raised_by
+
+        raised = [find_raised_by(snapshot) for snapshot in shown]
     figures = [_read_figures(snapshot, found) for snapshot, found in zip(shown, raised, strict=True)]
     exact = wording.share_a_second(snapshot.committed_at for snapshot in shown)
     # its id, and below it the refs that name it
@@ -391,6 +401,8 @@ def format_snapshots(snapshots: Sequence[Snapshot], most: int = 5, total: int | 
 
 def format_changes(snapshot: Snapshot) -> str:
     """Say what a commit changed, as it records it, in a line."""
+    from lakelens.analysis.diff.diff import find_raised_by
+
     raised = find_raised_by(snapshot)
     figures = _read_figures(snapshot, raised)
     words = [] if raised is None else [f"{_format_raised(raised)}, none rewritten"]

@@ -18,7 +18,6 @@ from lakelens.options import display
 from lakelens.views.card.markup import read_style, template_environment
 from lakelens.views.card.model import Body, Card, Fold, Note, Target
 from lakelens.views.card.wording import format_failure, visible
-from lakelens.views.hexdump.html import bytes_style, render_bytes
 from lakelens.views.present import present, present_page
 from lakelens.whole import write_whole
 
@@ -48,6 +47,8 @@ def render_card(thing: object, detail: int = 1, *, style: bool = True) -> str:
     most = min(display.max_bytes, _TABLE_CARD) if is_table_card else display.max_bytes
     try:
         if isinstance(thing, BytesView):
+            from lakelens.views.hexdump.html import render_bytes
+
             return render_bytes(thing, detail, display.max_bytes)
         for rows in (*((_MOST_ROWS,) if detail >= 3 else ()), display.max_rows):
             with display.using(max_rows=max(display.max_rows, rows)):
@@ -99,6 +100,8 @@ def render_page(thing: object, detail: int = 2) -> str:
 
 def _render_bytes_page(explanation: BytesView, detail: int) -> str:
     from markupsafe import Markup
+
+    from lakelens.views.hexdump.html import bytes_style, render_bytes
 
     markup = render_bytes(explanation, detail, _HARD_STOP, style=False, level=1)
     page = template_environment().get_template("page.html")

@@ -11,7 +11,6 @@ from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from lakelens.codecs.bitmaps.deletion_vector import PAIMON_VERSION, decode_paimon_dv
 from lakelens.errors import Corrupt, Missing, Unsupported
 from lakelens.formats.access import LruCache
 from lakelens.formats.paimon.manifests.index import DELETION_VECTORS, EXPIRED, PaimonIndexFile
@@ -70,6 +69,8 @@ class VectorReader:
     ) -> tuple[int, FrozenBitMap64]:
         from pyroaring import FrozenBitMap64
 
+        from lakelens.codecs.bitmaps.deletion_vector import decode_paimon_dv
+
         data = self._read(file, offset, length, data_file)
         size = int.from_bytes(data[:4], "big", signed=True)
         if length not in (size, size + _FRAME):
@@ -85,6 +86,8 @@ class VectorReader:
 
     def _read(self, file: PaimonIndexFile, offset: int, length: int, data_file: str) -> bytes:
         """Read the bytes from the vector's length word on, as many as it may have."""
+        from lakelens.codecs.bitmaps.deletion_vector import PAIMON_VERSION
+
         whole: bytes | None = None
         if file.size_bytes is not None and file.size_bytes <= SMALL:
             whole = self._kept.get(file.path, lambda: self._read_range(file.path, 0, SMALL + 1))

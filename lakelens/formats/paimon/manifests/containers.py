@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from lakelens.codecs.kinds import sniff
 from lakelens.errors import Corrupt, LakeError
 from lakelens.formats.contents import FORMATS, load_codec
-from lakelens.model.scan.sharing import share_work
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -89,6 +88,7 @@ def decode_large_table(data: bytes, path: str, choose: Callable[[pa.Table], pa.T
     import pyarrow as pa
 
     from lakelens.codecs.avro.bulk import cut_file
+    from lakelens.model.scan.sharing import share_work
 
     halves = cut_file(data) if sniff(data[:16]) == "avro" else [data]
     tables = share_work([partial(_decode_alone, half, path, choose) for half in halves])

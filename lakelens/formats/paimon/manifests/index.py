@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from lakelens.codecs.bitmaps.deletion_vector import decode_hash_index
 from lakelens.errors import Corrupt, Missing
 from lakelens.formats.paimon.context import TableContext
 from lakelens.formats.paimon.manifests.containers import decode_container
@@ -84,6 +83,8 @@ def read_index_files(
 
 
 def _read_hashes(file: PaimonIndexFile, context: TableContext) -> NDArray[np.int32]:
+    from lakelens.codecs.bitmaps.deletion_vector import decode_hash_index
+
     try:
         data = context.store.read(file.path)
     except Missing as error:

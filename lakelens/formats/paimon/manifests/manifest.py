@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from lakelens.codecs.avro.records import AvroRecords
 
 KINDS = {0: "ADD", 1: "DELETE"}
+#: Which entries of manifests a reading keeps: files that are live in the end, all that were added, all that were removed.
+LIVE, ADDED, REMOVED = "live", "added", "removed"
 
 
 def _read_header(container: _Container) -> Document:

@@ -11,15 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lakelens.codecs.paimon.binary_row import BinaryRow, decode_binary_row
 from lakelens.codecs.paimon.types import PaimonField
 from lakelens.errors import Corrupt, LakeError
 from lakelens.lazy import dataclass
 from lakelens.model.bytes_view import Explainable, Source
-from lakelens.model.charts import RowMap
 from lakelens.model.stats import KeyRow, RowStats
+
+if TYPE_CHECKING:
+    from lakelens.model.charts import RowMap
 
 # the fields of a manifest entry that hold statistics
 VALUE_STATS = "_FILE._VALUE_STATS"
@@ -59,6 +61,7 @@ class StoredRow(Explainable, BinaryRow, KeyRow):
         <RowMap: 1 field, 20 bytes>
         """
         from lakelens.codecs.paimon.row_spans import explain_binary_row
+        from lakelens.model.charts import RowMap
 
         data = self.data or self.stored
         return RowMap(self, explain_binary_row(data, fields=self.columns), data)

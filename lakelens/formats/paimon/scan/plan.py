@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from lakelens.errors import LakeError
 from lakelens.formats.paimon.context import TableContext
 from lakelens.formats.paimon.manifests.containers import decode_large_table, decode_tables
-from lakelens.formats.paimon.manifests.manifest import PaimonManifest, read_metadata
+from lakelens.formats.paimon.manifests.manifest import LIVE, PaimonManifest, read_metadata
 from lakelens.formats.paimon.scan.columns import KEYS, PlainColumns
 from lakelens.formats.paimon.scan.entries import (
     EntryRows,
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from lakelens.model.scan.columnar import Part
     from lakelens.model.scan.plan import ScanTask
 
-LIVE, ADDED, REMOVED = "live", "added", "removed"
 #: Entries that are built at once.
 BATCH_ROWS = 16_384
 #: Bytes of a manifest that is worth two threads.
