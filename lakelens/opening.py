@@ -18,11 +18,10 @@ from lakelens.io.local import LocalStore, find_neighbours, open_source
 from lakelens.io.store import Store, find_info
 from lakelens.io.tracing import TracingStore
 from lakelens.model.table import Table
-from lakelens.model.view import View
-from lakelens.walking import count_tables
 
 if TYPE_CHECKING:
     from lakelens.catalogs.entry import CatalogEntry
+    from lakelens.model.view import View
 
 
 class Wanted(TypedDict, total=False):
@@ -191,6 +190,8 @@ def _open_traced(traced: TracingStore, path: str, wanted: Known) -> Table:
             error.hint = f"did you mean {' or '.join(near)}?" if near else None
         raise
     except NotATable:
+        from lakelens.walking import count_tables
+
         counted = count_tables(traced.inner, path) if format is None else ""
         if not counted:
             raise

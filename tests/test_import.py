@@ -76,3 +76,49 @@ def test_opening_reads_no_manifest(name: str) -> None:
 def test_a_card_and_the_listing_of_snapshots_load_no_engine_no_frame_no_arrow(name: str) -> None:
     script = f"import lakelens as ll\ntable = ll.sample({name!r})\ntable._repr_html_()\ntable.snapshots._repr_html_()"
     assert loaded_by(script) <= {"fastavro"}
+
+
+#: Modules of ours that the card of a small table may load.
+MOST_MODULES = 130
+
+
+@pytest.mark.parametrize("name", ["hive", "iceberg", "paimon"])
+def test_a_first_card_loads_what_it_shows(name: str) -> None:
+    script = f"""
+import dataclasses, sys
+made = set()
+process = dataclasses._process_class
+def note(kind, *given, **options):
+    asks = sys._getframe(1)
+    while asks.f_globals["__name__"] == "dataclasses":
+        asks = asks.f_back
+    if asks.f_globals["__name__"] != "lakelens.lazy":
+        made.add(f"{{kind.__module__}}.{{kind.__qualname__}}")
+    return process(kind, *given, **options)
+dataclasses._process_class = note
+import lakelens as ll
+ll.sample({name!r})._repr_html_()
+ours = sorted(name for name in sys.modules if name.partition(".")[0] == "lakelens")
+print(";".join([" ".join(ours), " ".join(sorted(set(sys.modules) - set(ours))), " ".join(sorted(made))]))
+"""
+    ours, others, compiled = (part.split() for part in run(script).split(";"))
+    assert len(ours) <= MOST_MODULES, ours
+    unasked = (
+        "lakelens.analysis.explain",
+        "lakelens.views.hexdump",
+        "lakelens.views.render.plot",
+        "lakelens.practice",
+    )
+    assert not [module for module in ours if module.startswith(unasked)]
+    slow = {
+        "asyncio",
+        "concurrent.futures",
+        "email",
+        "http",
+        "importlib.metadata",
+        "importlib.resources",
+        "logging",
+    }
+    assert slow.isdisjoint(others) and {"fastavro", "pyroaring"}.isdisjoint(others)
+    # `lakelens.lazy` compiles a class when the first object of it is made
+    assert [name for name in compiled if name.startswith("lakelens.")] == []

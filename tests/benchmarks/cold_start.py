@@ -1,12 +1,17 @@
 """What a cold process pays: bare Python, `import lakelens`, opening a sample, its card, the card of 100,000 files.
 
+Its CPU is compared with that of a process that imports the two libraries which a card needs, `jinja2` and `msgspec`, alone.
+
     python -m tests.benchmarks.cold_start
 
-Prints the minimum and the median of several runs in seconds, each run in a process of its own.
+Prints the minimum and the median of several runs in seconds, each run in a process of its own; then the ratios, of the
+minimums and of the medians, and how many modules of ours a first card loads.
 """
 
 from __future__ import annotations
 
+import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -50,8 +55,55 @@ def measure_cases(runs: int = RUNS, files: int = FILES) -> dict[str, list[float]
         }
 
 
+#: What the first card of a small table is compared with, and what `lakelens show` is.
+FLOOR = ("-c", "import jinja2, msgspec")
+FORMATS = ("iceberg", "paimon", "hive")
+SHOW = ("-m", "lakelens.cli", "show", "sample:iceberg")
+_RATIO_RUNS = 15
+
+
+def measure_cpu(*arguments: str) -> float:
+    """Seconds of CPU of an interpreter, with its compiled modules kept as those of a user are."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(
+        [sys.executable, *arguments], check=True, cwd="/", env=environment, stdout=subprocess.DEVNULL
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def measure_ratios(runs: int = _RATIO_RUNS) -> dict[str, list[float]]:
+    """Seconds of CPU of every run of the floor, the cards and `lakelens show`, in turn, after a first one."""
+    cases = {"floor": FLOOR}
+    cases |= {f"card ({name})": ("-c", CASES["its card"].replace("iceberg", name)) for name in FORMATS}
+    cases["show"] = SHOW
+    seconds: dict[str, list[float]] = {name: [] for name in cases}
+    for number in range(runs + 1):
+        for name, arguments in cases.items():
+            spent = measure_cpu(*arguments)
+            seconds[name] += [spent] if number else []
+    return seconds
+
+
+def count_modules(name: str) -> int:
+    """Count the modules of ours that a process has loaded after the card of a sample."""
+    count = "import sys; print(sum(name.partition('.')[0] == 'lakelens' for name in sys.modules))"
+    script = f"{CASES['its card'].replace('iceberg', name)}\n{count}"
+    return int(
+        subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout
+    )
+
+
 def main() -> None:
     """Run every case and print a table."""
+    print(f"{'case':32} {'CPU min s':>9} {'median s':>9} {'x floor':>8} {'x floor':>8}")
+    spent = measure_ratios()
+    for name, seconds in spent.items():
+        least, median = min(seconds), statistics.median(seconds)
+        ratios = least / min(spent["floor"]), median / statistics.median(spent["floor"])
+        print(f"{name:32} {least:9.3f} {median:9.3f} {ratios[0]:8.2f} {ratios[1]:8.2f}")
+    print("modules of ours:", ", ".join(f"{name} {count_modules(name)}" for name in FORMATS))
     print(f"{'case':32} {'min s':>8} {'median s':>9}")
     for name, seconds in measure_cases().items():
         print(f"{name:32} {min(seconds):8.3f} {statistics.median(seconds):9.3f}")

@@ -17,14 +17,16 @@ import struct
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lakelens.codecs.paimon.types import PaimonField, PaimonType, TypeLike, parse_type
 from lakelens.codecs.span.reader import shift_errors
 from lakelens.codecs.span.span import Octets
 from lakelens.codecs.temporal import date_from_days, time_from_millis, timestamp_from_millis_nanos
-from lakelens.codecs.variant import Variant
 from lakelens.errors import Corrupt, Unsupported, visible_line
+
+if TYPE_CHECKING:
+    from lakelens.codecs.variant import Variant
 
 # Values inside a Paimon BinaryRow: the slots of rows and arrays, and what they point to.
 #
@@ -250,6 +252,8 @@ class SlotDecoder:
         return pairs if len(pairs) == len(keys) else list(zip(keys, values, strict=True))
 
     def _variant(self, type_: PaimonType, slot: int, base: int, end: int, depth: int) -> Variant:
+        from lakelens.codecs.variant import Variant
+
         start, length = self._locate(slot, base, end)
         size = self.read_count(start, start + length, "length of the variant's value")
         if size > length - 4:

@@ -76,7 +76,7 @@ def _may_repeat(table: PaimonTable) -> bool:
     import numpy as np
     import pyarrow.compute as pc
 
-    from lakelens.formats.paimon.scan.plan import plan_scan
+    from lakelens.formats.paimon.listed_files import plan_scan
     from lakelens.model.scan.plan import ScanRequest
     from lakelens.model.scan.scan_to_arrow import iterate_batches
 

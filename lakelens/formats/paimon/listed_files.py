@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from lakelens.caching import cached_property
 from lakelens.errors import LakeError
@@ -15,6 +15,7 @@ from lakelens.model.scan.file_table import FileReader, FileRow
 from lakelens.model.scan.plan import ScanTask
 
 if TYPE_CHECKING:
+    from lakelens.formats.paimon.context import TableContext
     from lakelens.formats.paimon.scan.plan import PaimonScan
     from lakelens.formats.paimon.snapshot import PaimonSnapshot
     from lakelens.model.fileset import FileSet
@@ -38,8 +39,6 @@ class ListedFiles(FileReader):
     @cached_property
     def tasks(self) -> Sequence[ScanTask]:
         """See `FileReader.tasks`."""
-        from lakelens.formats.paimon.scan.plan import plan_tasks
-
         return plan_tasks(self.manifests, self._kept)
 
     def measure(self) -> tuple[ScanTask, ...]:
@@ -107,6 +106,30 @@ class ListedFiles(FileReader):
             snapshot.context.findings.add("error", "no-files", snapshot.path or "", text, (snapshot.id,))
 
 
+def plan_tasks(manifests: Sequence[PaimonManifest], kept: str = LIVE) -> tuple[ScanTask, ...]:
+    """Plan one task for each manifest, in order. Only in a set of live files does a DELETE entry remove anything."""
+    tasks = []
+    for position, manifest in enumerate(manifests):
+        added, deleted = manifest.num_added_files, manifest.num_deleted_files
+        task = ScanTask(
+            position,
+            manifest.path,
+            manifest.file_size or 0,
+            None if added is None or deleted is None else added + deleted,
+            kept == LIVE and deleted != 0,
+            (manifest.content, dict(manifest.raw)),
+        )
+        tasks.append(task)
+    return tuple(tasks)
+
+
+def plan_scan(context: TableContext, manifests: Iterable[Any]) -> PaimonScan:
+    """Plan to read every entry of some manifests, each once."""
+    from lakelens.formats.paimon.scan.plan import PaimonScan
+
+    return PaimonScan(context, context.describe_columns(), plan_tasks(tuple(manifests)))
+
+
 def plan_manifests(
     snapshot: PaimonSnapshot,
     manifests: Sequence[PaimonManifest],
@@ -114,7 +137,7 @@ def plan_manifests(
     check_total: Callable[[int], None] | None = None,
 ) -> PaimonScan:
     """Give a plan to read manifests of a snapshot, whose entries are folded in this order."""
-    from lakelens.formats.paimon.scan.plan import PaimonScan, plan_tasks
+    from lakelens.formats.paimon.scan.plan import PaimonScan
 
     context, tasks = snapshot.context, plan_tasks(manifests, kept)
     columns = context.describe_columns()

@@ -11,7 +11,6 @@ from lakelens.errors import LakeError
 from lakelens.formats.access import StoredKey
 from lakelens.formats.paimon.context import TableObject
 from lakelens.formats.paimon.deletes.known_rows import bound_rows, count_new, count_vectors, state_rows
-from lakelens.formats.paimon.deletes.positions import Matches, find_dangling, match_deletes
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
 from lakelens.formats.paimon.manifests.index import PaimonIndexFile, read_index_files
 from lakelens.formats.paimon.manifests.manifest import (
@@ -42,6 +41,7 @@ from lakelens.model.manifest import Entry, ManifestLists
 from lakelens.model.snapshot import Snapshot, SnapshotAnswers
 
 if TYPE_CHECKING:
+    from lakelens.formats.paimon.deletes.positions import Matches
     from lakelens.formats.paimon.listed_files import ListedFiles
     from lakelens.formats.paimon.table import PaimonTable
     from lakelens.model.bytes_view import BytesView
@@ -169,11 +169,14 @@ class PaimonSnapshot(TableObject, Snapshot):
 
     def read_index_files(self) -> Sequence[PaimonIndexFile]:
         """Read every index file of this snapshot. Raises `LakeError` when the index manifest cannot be read."""
-        name, reader = self.index_manifest, self._table._vector_reader
-        return () if name is None else read_index_files(self.context, name, reader.read_vector)
+        if self.index_manifest is None:
+            return ()
+        return read_index_files(self.context, self.index_manifest, self._table._vector_reader.read_vector)
 
     def _find_dangling(self) -> Sequence[Any]:
         """Find index files with deletion vectors for data files that are not live. Reads the manifests."""
+        from lakelens.formats.paimon.deletes.positions import find_dangling
+
         names = {path.rpartition("/")[2] for (path,) in self.files.pick("path")}
         found = find_dangling(self._deletes, names) if not self.is_incomplete else ()
         for dangling in found:
@@ -204,6 +207,8 @@ class PaimonSnapshot(TableObject, Snapshot):
 
     @cached_property
     def _deletes(self) -> Matches:
+        from lakelens.formats.paimon.deletes.positions import match_deletes
+
         return match_deletes(self.index_files, self._table._vector_reader)
 
     def _list_statistics(self) -> tuple[StatisticsFile, ...]:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from lakelens.caching import cached_property
 from lakelens.formats.paimon import FORMAT
 from lakelens.formats.paimon.context import TableContext, TableObject
-from lakelens.formats.paimon.deletes.positions import VectorReader
 from lakelens.formats.paimon.manifests.manifest import KnownManifests
 from lakelens.formats.paimon.metadata.layout import MAIN, describe_buckets
 from lakelens.formats.paimon.metadata.schemas import PaimonSchema
@@ -33,10 +32,10 @@ from lakelens.model.storage import Evidence
 from lakelens.model.table import Table, TableSource
 
 if TYPE_CHECKING:
-    pass
+    from lakelens.formats.paimon.deletes.positions import VectorReader
 
 _MOST_ANCESTORS = 200  # that are followed: each is a document of its own
-_PLAN_SCAN = later("lakelens.formats.paimon.scan.plan:plan_scan")
+_PLAN_SCAN = later("lakelens.formats.paimon.listed_files:plan_scan")
 _LIST_OBJECTS = later("lakelens.formats.paimon.roles:list_stored_files")
 
 
@@ -59,7 +58,6 @@ class PaimonTable(TableObject, Table):
     ) -> None:
         self.context = context
         self._known_manifests = KnownManifests(context)
-        self._vector_reader = VectorReader(context.access)
         self._snapshots: dict[int, PaimonSnapshot | None] = {}
         self._is_outlined = False
         self._branches: dict[str, PaimonTable] = {}
@@ -119,6 +117,12 @@ class PaimonTable(TableObject, Table):
         """Find the version of the current snapshot's document, of the schema's before the first commit."""
         current = self.current
         return current.version if current is not None else self.context.schema.version
+
+    @cached_property
+    def _vector_reader(self) -> VectorReader:
+        from lakelens.formats.paimon.deletes.positions import VectorReader
+
+        return VectorReader(self.context.access)
 
     @property
     def options(self) -> Document:

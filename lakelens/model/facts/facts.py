@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lakelens.errors import LakeError
 from lakelens.model.arrow import to_array
-from lakelens.model.scan.files_to_arrow import assemble_table, batch_entries, make_request
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -244,6 +243,8 @@ def build_entries(
     where the format can: then a manifest that cannot be read is a finding; else it raises its `LakeError`.
     Raises KeyError for an unknown column.
     """
+    from lakelens.model.scan.files_to_arrow import assemble_table, make_request
+
     scan = None if snapshot is None else snapshot.scan_entries()
     if scan is not None:
         from lakelens.model.scan.scan_to_arrow import iterate_batches
@@ -258,6 +259,8 @@ def list_entries(
     entries: Iterable[Entry], columns: FileColumns, wanted: Sequence[str] | None = None
 ) -> pa.Table:
     """List one row per entry that was read; `columns` are those of the files. Raises KeyError for an unknown column."""
+    from lakelens.model.scan.files_to_arrow import assemble_table, batch_entries, make_request
+
     request = make_request(columns, wanted=wanted, entries=True)
     return assemble_table(
         [batch_entries([(0, entry) for entry in entries], columns, request)], columns, request

@@ -15,12 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.caching import cached_property
 from lakelens.lazy import dataclass
-from lakelens.model.scan.files_to_arrow import (
-    STATS,
-    type_column,
-)
 from lakelens.model.scan.plan import ORDER_BITS, FileBatch, FileScan, ScanRequest, ScanTask
-from lakelens.model.scan.scan_to_arrow import Begun, Repeats, has_repeats, iterate_batches, read_batches
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,6 +25,7 @@ if TYPE_CHECKING:
     from lakelens.model.comparison import FileCounts
     from lakelens.model.datafile import DataFile
     from lakelens.model.fileset import FileColumns, FileSet
+    from lakelens.model.scan.scan_to_arrow import Begun, Repeats
     from lakelens.model.stats import Partition
 
     Numbers = NDArray[np.int64]
@@ -176,6 +172,8 @@ class FileTable(RowTable):
         """Read what the files are; whether a file stands in it twice."""
         import pyarrow as pa
 
+        from lakelens.model.scan.scan_to_arrow import has_repeats
+
         facts = () if self.is_large else (*self.scan.facts, IDENTITY)
         names = tuple(dict.fromkeys((*self.scan.totals, PARTITION, *facts)))
         batches = self._read((*names, IDENTITY), self._drop_identity if self.is_large else None)
@@ -196,6 +194,8 @@ class FileTable(RowTable):
 
     @cached_property
     def _repeats(self) -> Repeats:
+        from lakelens.model.scan.scan_to_arrow import Repeats
+
         return Repeats()
 
     def seen_by(self, reader: FileReader) -> FileTable:
@@ -218,6 +218,8 @@ class FileTable(RowTable):
     def column(self, name: str) -> pa.Array:
         """See `RowTable.column`."""
         import pyarrow as pa
+
+        from lakelens.model.scan.files_to_arrow import type_column
 
         if name in self.scan.absent:
             return pa.nulls(len(self), type_column(name, self.columns))
@@ -294,6 +296,9 @@ class FileTable(RowTable):
         import numpy as np
         import pyarrow as pa
 
+        from lakelens.model.scan.files_to_arrow import STATS
+        from lakelens.model.scan.scan_to_arrow import iterate_batches
+
         if numbers is None:
             yield from self._read_again(request)
             return
@@ -313,6 +318,8 @@ class FileTable(RowTable):
         """Read all files; their partitions, which are kept, are not made once more."""
         import numpy as np
         import pyarrow as pa
+
+        from lakelens.model.scan.scan_to_arrow import iterate_batches
 
         kept = self._columns.get(PARTITION) if request.partitions else None
         if kept is None:
@@ -337,12 +344,16 @@ class FileTable(RowTable):
         self, names: Sequence[str], settle: Callable[[FileBatch], FileBatch] | None = None
     ) -> list[FileBatch]:
         """Read one pass for some columns. What an interrupt leaves behind, the next try goes on from."""
+        from lakelens.model.scan.scan_to_arrow import read_batches
+
         plain = tuple(name for name in names if not name.startswith("#"))
         request = ScanRequest(False, plain, identity=IDENTITY in names, partitions=PARTITION in names)
         return read_batches(self.scan, request, self.begun, settle)
 
     def _keep(self, names: Sequence[str], batches: Sequence[FileBatch], needed: Collection[str] = ()) -> None:
         import pyarrow as pa
+
+        from lakelens.model.scan.files_to_arrow import type_column
 
         for name in names:
             if name == IDENTITY:

@@ -13,8 +13,6 @@ from pathlib import Path
 
 from jinja2.bccache import Bucket, BytecodeCache
 
-from lakelens.whole import NotWritten, write_whole
-
 
 class CompiledTemplates(BytecodeCache):
     """Keeps templates compiled in a directory; one that cannot be written or read is as if it were empty."""
@@ -33,6 +31,8 @@ class CompiledTemplates(BytecodeCache):
     def dump_bytecode(self, bucket: Bucket) -> None:
         """Keep a template, whole or not at all; not where Python may write no bytecode."""
         if not sys.dont_write_bytecode:
+            from lakelens.whole import NotWritten, write_whole
+
             with suppress(OSError, NotWritten):
                 self._directory.mkdir(exist_ok=True)
                 write_whole(self._place(bucket), bucket.bytecode_to_string())

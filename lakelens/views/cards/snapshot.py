@@ -17,7 +17,6 @@ from lakelens.options import display
 from lakelens.views.card import cells, named, wording
 from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Body, Card, Cell, Fact, Fold, Grid, Note, Target, TargetKind
-from lakelens.views.cards.manifest import grid_lists, grid_manifests
 from lakelens.views.describe import describe, fold_document, one
 
 if TYPE_CHECKING:
@@ -129,6 +128,8 @@ def _fold_changes(snapshot: Snapshot, detail: int) -> Fold:
 
 
 def _fold_manifests(snapshot: Snapshot) -> list[Fold]:
+    from lakelens.views.cards.manifest import grid_lists, grid_manifests
+
     lists = snapshot.manifest_lists
     roles = ", ".join(
         f"{wording.clean(manifest_list.role, 40)} {wording.name(manifest_list.path) or 'inline'}"

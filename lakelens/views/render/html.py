@@ -19,7 +19,6 @@ from lakelens.views.card.markup import read_style, template_environment
 from lakelens.views.card.model import Body, Card, Fold, Note, Target
 from lakelens.views.card.wording import format_failure, visible
 from lakelens.views.present import present, present_page
-from lakelens.whole import write_whole
 
 if TYPE_CHECKING:
     pass
@@ -113,6 +112,8 @@ def write_page(
     thing: object, path: str | os.PathLike[str], detail: int = 2, *, meanings: bool | None = None
 ) -> None:
     """Write `render_page` to a file, with a column of meanings or without; None for as the options say."""
+    from lakelens.whole import write_whole
+
     if meanings is not None:
         with display.using(meanings=meanings):
             write_page(thing, path, detail)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from lakelens.errors import LakeError
 from lakelens.formats.paimon.context import TableContext
 from lakelens.formats.paimon.manifests.containers import decode_large_table, decode_tables
-from lakelens.formats.paimon.manifests.manifest import LIVE, PaimonManifest, read_metadata
+from lakelens.formats.paimon.manifests.manifest import LIVE, REMOVED, PaimonManifest, read_metadata
 from lakelens.formats.paimon.scan.columns import KEYS, PlainColumns
 from lakelens.formats.paimon.scan.entries import (
     EntryRows,
@@ -459,25 +459,3 @@ def _list_wanted(columns: FileColumns, request: ScanRequest) -> list[str]:
     names = list_columns(columns, stats=request.stats) if request.columns is None else list(request.columns)
     with_status = request.entries and request.wants("status")
     return [name for name in names if name != "status"] + (["status"] if with_status else [])
-
-
-def plan_tasks(manifests: Sequence[PaimonManifest], kept: str = LIVE) -> tuple[ScanTask, ...]:
-    """Plan one task for each manifest, in order. Only in a set of live files does a DELETE entry remove anything."""
-    tasks = []
-    for position, manifest in enumerate(manifests):
-        added, deleted = manifest.num_added_files, manifest.num_deleted_files
-        task = ScanTask(
-            position,
-            manifest.path,
-            manifest.file_size or 0,
-            None if added is None or deleted is None else added + deleted,
-            kept == LIVE and deleted != 0,
-            (manifest.content, dict(manifest.raw)),
-        )
-        tasks.append(task)
-    return tuple(tasks)
-
-
-def plan_scan(context: TableContext, manifests: Iterable[Any]) -> PaimonScan:
-    """Plan to read every entry of some manifests, each once."""
-    return PaimonScan(context, context.describe_columns(), plan_tasks(tuple(manifests)))
