@@ -28,7 +28,7 @@ def read_packaged(package: str, *names: str) -> bytes:
     b'['
     """
     spec = import_module(package).__spec__
-    if spec is None or spec.origin is None:
+    if spec is None or not spec.has_location or spec.origin is None:
         raise ModuleNotFoundError(f"{package} is not a package with files")
     content: bytes = spec.loader.get_data(str(Path(spec.origin).parent.joinpath(*names)))  # type: ignore[union-attr]
     return content

@@ -27,7 +27,7 @@ def can_start() -> bool:
 
 
 def start_pool(most: int, name: str) -> Executor:
-    """Start a pool of at most so many threads.
+    """Start a pool of at most this number of threads.
 
     >>> with start_pool(2, "squares") as pool:
     ...     list(pool.map(abs, [-1, -2]))
