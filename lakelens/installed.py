@@ -80,6 +80,8 @@ def _list_offers(place: str, modified: int) -> frozenset[str] | None:
     except OSError:
         return None  # an archive
     for package in packages:
+        if package.name.startswith("lakelens-"):
+            continue  # what lakelens itself names is known without its metadata
         if package.name.endswith(".egg"):
             return None
         with suppress(OSError):

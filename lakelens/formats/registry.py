@@ -19,7 +19,7 @@ from lakelens.model.storage import KNOWN_FORMATS, Evidence
 
 GROUP = "lakelens.formats"
 #: Those of this package are known without its metadata: from a zip file, or a directory on the path, they open too.
-BUILT_IN = ("hive", "iceberg", "paimon")
+BUILT_IN = ("delta", "hive", "iceberg", "paimon")
 
 
 @cache

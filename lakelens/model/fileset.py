@@ -16,7 +16,6 @@ from lakelens.lazy import dataclass
 from lakelens.model.bytes_view import Bound
 from lakelens.model.datafile import DataFile
 from lakelens.model.scan.arrow_files import ArrowFiles, pick
-from lakelens.model.scan.files_to_arrow import batch_files, build_table, iterate_tables
 from lakelens.model.schema import DataType
 
 if TYPE_CHECKING:
@@ -117,14 +116,20 @@ class FileList:
 
     def read(self, request: ScanRequest) -> Iterator[FileBatch]:
         """Read the files as one batch."""
+        from lakelens.model.scan.files_to_arrow import batch_files
+
         return iter((batch_files(self._in_order, self._columns(), request),))
 
     def to_arrow(self, stats: bool, wanted: Sequence[str] | None) -> pa.Table:
         """See `FileSet.to_arrow`."""
+        from lakelens.model.scan.files_to_arrow import build_table
+
         return build_table(self._in_order, self._columns(), stats=stats, wanted=wanted)
 
     def stream(self, size: int, stats: bool, wanted: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
         """See `FileSet.batches`."""
+        from lakelens.model.scan.files_to_arrow import iterate_tables
+
         return iterate_tables(self, self._columns(), size=size, stats=stats, wanted=wanted)
 
     def as_rows(self, other: FileRows) -> FileRows:

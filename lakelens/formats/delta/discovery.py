@@ -10,12 +10,13 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 
 from lakelens.errors import LakeError
 from lakelens.formats.base import Candidate
 from lakelens.io.store import ObjectInfo
+from lakelens.lazy import dataclass
 from lakelens.model.finding import Findings
 from lakelens.model.storage import Evidence
 
