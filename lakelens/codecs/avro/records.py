@@ -244,13 +244,13 @@ def _parse_array(header: AvroHeader, path: str | None) -> Any:
     return parsed
 
 
-# bytes that were decoded without the library: to load it takes as long as to decode so many, and it is not everywhere
+# bytes decoded without the library, which is not everywhere: to load it takes as long as to decode the most
 _decoded = 0
 _MOST_DECODED = 65_536
 
 
 def _needs_library(size: int) -> bool:
-    """Check whether the library decodes so many bytes: where it is loaded already, and where there is much to decode."""
+    """Check whether the library decodes this number of bytes: it is loaded already, or there is much to decode."""
     global _decoded
     if "fastavro" in sys.modules:
         return True
@@ -286,7 +286,7 @@ def _refuse(error: LakeError, path: str | None, block: AvroBlock) -> None:
 
 def _read_one(header: AvroHeader, stream: io.BytesIO, path: str | None, block: AvroBlock) -> Any:
     """Read the next record of a block."""
-    at = stream.tell()
+    at = stream.seek(0, io.SEEK_CUR)
     if not _needs_library(0):
         content = stream.getvalue()
         try:
