@@ -18,7 +18,7 @@ from lakelens.display import Named
 from lakelens.errors import LakeError
 from lakelens.model.arrow import text_array
 from lakelens.model.check.references import Keeper, Referring
-from lakelens.model.snapshot import Ref, Snapshot
+from lakelens.model.snapshot import Snapshot
 from lakelens.model.table import Table
 
 if TYPE_CHECKING:
@@ -289,10 +289,11 @@ def find_whole(table: Table, keepers: Sequence[Keeper], broken: Mapping[int, Bro
     after: tuple[BrokenState, ...] = ()
     opened = getattr(table, "branch", None)
     main = getattr(table, "branch_name", None) or (opened if isinstance(opened, str) else None) or "main"
-    for ref in table.refs.branches:
-        steps = list(_walk_back(table, ref, lost))
-        branches[ref.name] = next((step for step in steps if _identify(step) not in lost), None)
-        if ref.name == main:
+    # a format without branches has one line of states
+    for name in [ref.name for ref in table.refs.branches] or [main]:
+        steps = list(_walk_back(table, name if table.refs.branches else None, lost))
+        branches[name] = next((step for step in steps if _identify(step) not in lost), None)
+        if name == main:
             newer = [lost[key] for step in steps if (key := _identify(step)) in lost]
             after = (*_find_unread(table, keepers, broken, steps), *newer)
     names = []
@@ -326,13 +327,13 @@ def _identify(snapshot: Snapshot | None) -> _Key:
     return None if snapshot is None else (snapshot.id, snapshot.path)
 
 
-def _walk_back(table: Table, ref: Ref, lost: Mapping[_Key, BrokenState]) -> Iterator[Snapshot]:
-    """Walk a branch's newest readable state and those before it, up to the first that is whole."""
+def _walk_back(table: Table, branch: str | None, lost: Mapping[_Key, BrokenState]) -> Iterator[Snapshot]:
+    """Walk the newest readable state of a branch, or of the table, and those before it, up to the first that is whole."""
     try:
-        newest = table.snapshot(ref.name)
+        newest = table.current if branch is None else table.snapshot(branch)
     except LakeError:
         return
-    for one in chain((newest,), newest.walk_ancestors()):
-        yield one
-        if _identify(one) not in lost:
+    for state in chain((newest,), newest.walk_ancestors()) if newest is not None else ():
+        yield state
+        if _identify(state) not in lost:
             return

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import lakelens as ll
 from lakelens.testing import CHECKS, find_subjects
 
 LAKES = Path(__file__).resolve().parents[2] / "lakes/delta"
@@ -28,3 +29,10 @@ def test_conforms(check: object, name: str) -> None:
     """Each check of the kit holds for the table."""
     for subject in find_subjects("delta", LAKES / name / "table"):
         check(subject)  # type: ignore[operator]
+
+
+def test_the_newest_version_of_a_sound_table_is_whole() -> None:
+    table = ll.open(LAKES / "spark/vectors/table")
+    whole = table.check().whole
+    assert whole.is_current
+    assert whole.snapshot is not None and table.current is not None and whole.snapshot.id == table.current.id
