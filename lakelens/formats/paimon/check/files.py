@@ -186,13 +186,17 @@ class SequenceCheck(RowCheck):
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        if _SEQUENCE in rows.column_names and rows.num_rows:
+        # columns of these names and of another type are not those that Paimon writes
+        names = rows.column_names
+        typed = zip(names, rows.schema.types, strict=True)
+        whole = {name for name, kind in typed if pa.types.is_integer(kind) and names.count(name) == 1}
+        if _SEQUENCE in whole and rows.num_rows:
             ends = pc.min_max(rows[_SEQUENCE])
             low, high = ends["min"].as_py(), ends["max"].as_py()
             if low is not None:
                 self._least = low if self._least is None else min(self._least, low)
                 self._most = high if self._most is None else max(self._most, high)
-        if _KIND in rows.column_names:
+        if _KIND in whole:
             kinds = rows[_KIND].cast(pa.int64())
             self._deletes += pc.sum(pc.is_in(kinds, value_set=pa.array(_DELETES, pa.int64()))).as_py() or 0
         else:
