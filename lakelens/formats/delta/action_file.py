@@ -152,9 +152,13 @@ def find_deletes(file: DeltaFile) -> Sequence[DeleteMatch]:
 
 
 def read_number(fields: Mapping[str, Any], name: str) -> int | None:
-    """Read a whole number of 64 bits; None for anything else."""
+    """Read a whole number of 64 bits; None for anything else.
+
+    >>> [read_number({"size": value}, "size") for value in (3, 3.0, float("nan"), 2**63, "3")]
+    [3, 3, None, None, None]
+    """
     value = fields.get(name)
-    if isinstance(value, float) and value == int(value):
+    if isinstance(value, float) and value.is_integer():
         value = int(value)
     return value if type(value) is int and -(2**63) <= value < 2**63 else None
 
