@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -264,6 +265,8 @@ def _rewrite(lake: Lake, stop: Event) -> Iterator[None]:
         shutil.rmtree(lake.table)
         yield
         shutil.copytree(copy, lake.table)
+        for folder in (lake.table, *lake.table.rglob("*/")):
+            os.utime(folder)  # a copy has the times of what it copies; what a writer makes is new
         yield
 
 
