@@ -22,7 +22,8 @@ def present(thing: Any, detail: int = 1) -> Card:
     card = describe(thing, detail)
     table = getattr(thing, "table", None)
     module = sys.modules.get("lakelens.analysis.check.check")  # before it is loaded there is no check
-    is_check = module is not None and isinstance(thing, module.Check)
+    check = getattr(module, "Check", None)  # another thread may be importing it
+    is_check = check is not None and isinstance(thing, check)
     if isinstance(table, Table) and not is_check:  # a check shows itself what is elsewhere
         card = replace(card, body=(*card.body, *note_elsewhere(table), *note_newer(table)))
     return add_meanings(card, detail)
