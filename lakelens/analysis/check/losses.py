@@ -6,9 +6,10 @@ bitmap of their numbers, however long the history is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -289,9 +290,12 @@ def find_whole(table: Table, keepers: Sequence[Keeper], broken: Mapping[int, Bro
     after: tuple[BrokenState, ...] = ()
     opened = getattr(table, "branch", None)
     main = getattr(table, "branch_name", None) or (opened if isinstance(opened, str) else None) or "main"
+    newest: dict[str, Callable[[], Snapshot | None]] = {
+        ref.name: partial(table.snapshot, ref.name) for ref in table.refs.branches
+    }
     # a format without branches has one line of states
-    for name in [ref.name for ref in table.refs.branches] or [main]:
-        steps = list(_walk_back(table, name if table.refs.branches else None, lost))
+    for name, find in (newest or {main: lambda: table.current}).items():
+        steps = list(_walk_back(find, lost))
         branches[name] = next((step for step in steps if _identify(step) not in lost), None)
         if name == main:
             newer = [lost[key] for step in steps if (key := _identify(step)) in lost]
@@ -327,10 +331,10 @@ def _identify(snapshot: Snapshot | None) -> _Key:
     return None if snapshot is None else (snapshot.id, snapshot.path)
 
 
-def _walk_back(table: Table, branch: str | None, lost: Mapping[_Key, BrokenState]) -> Iterator[Snapshot]:
-    """Walk the newest readable state of a branch, or of the table, and those before it, up to the first that is whole."""
+def _walk_back(find: Callable[[], Snapshot | None], lost: Mapping[_Key, BrokenState]) -> Iterator[Snapshot]:
+    """Walk the newest state of a line, where it can be read, and those before it, up to the first that is whole."""
     try:
-        newest = table.current if branch is None else table.snapshot(branch)
+        newest = find()
     except LakeError:
         return
     for state in chain((newest,), newest.walk_ancestors()) if newest is not None else ():

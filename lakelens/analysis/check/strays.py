@@ -11,10 +11,9 @@ Nothing is removed. While anything that could refer to files is unread, orphans 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from lakelens import options
@@ -195,6 +194,8 @@ class _Maker:
     holdings: Holdings
     entries: FileEntries
     losses: Losses
+    #: by some keepers, their ids and names
+    known: dict[tuple[int, ...], tuple[tuple[int, ...], tuple[str, ...]]] = field(default_factory=dict)
 
     def sort_out(self, loose: Sequence[int], limit: datetime) -> dict[str, StrayFiles]:
         """Sort what nothing refers to, by what it is: orphans, young ones, hidden and foreign objects."""
@@ -287,19 +288,13 @@ class _Maker:
             original=original,
         )
 
-    @cached_property
-    def _name_keepers(self) -> Callable[[tuple[int, ...]], tuple[tuple[int, ...], tuple[str, ...]]]:
+    def _name_keepers(self, keepers: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[str, ...]]:
         """Give the ids and names of some keepers; many files are needed by the same ones."""
-
-        @lru_cache(maxsize=1_000)
-        def name(keepers: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[str, ...]]:
+        if keepers not in self.known:
             held = [self.holdings.keepers[number] for number in keepers]
-            ids = (keeper.id for keeper in held)
-            return tuple(dict.fromkeys(id for id in ids if id is not None)), tuple(
-                keeper.name for keeper in held
-            )
-
-        return name
+            ids = dict.fromkeys(keeper.id for keeper in held if keeper.id is not None)
+            self.known[keepers] = tuple(ids), tuple(keeper.name for keeper in held)
+        return self.known[keepers]
 
     def _describe_document(self, path: str) -> tuple[str, int | None]:
         named = self.holdings.named.get(path)

@@ -9,8 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from lakelens.formats.access import LruCache, TableAccess
-from lakelens.formats.contents import FORMATS, make_footer, read_footer
-from lakelens.formats.contents import read_facts as read_stored_facts
+from lakelens.formats.contents import make_footer, read_footer
 from lakelens.formats.hive.contents import (
     FileFacts,
     collect_bounds,
@@ -161,10 +160,11 @@ def _build_bounds(file: HiveFile) -> Bounds:
 
 def _read_footer(file: HiveFile) -> Footer:
     """Read the facts in the file's own footer. Raises `Corrupt` when it is empty, cut off or something else."""
-    fetch_facts([file])
     store = file._access.store
-    if file.is_counted and file.record_count and file.file_format in FORMATS:  # its magic was looked at
-        return make_footer(store, file.path, read_stored_facts(store, file.path, file.file_format))
+    facts = file.read_facts() if file.is_counted and file.record_count else None  # its magic was looked at
+    if facts is not None:
+        return make_footer(store, file.path, facts.footer)
+    fetch_facts([file])
     return read_footer(store, file.path, file.file_format)
 
 
