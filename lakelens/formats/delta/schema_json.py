@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
@@ -63,103 +63,102 @@ def parse_schema(text: Any, path: str, number: int, *, mode: str = "none") -> Ta
         raw = json.loads(text)
     except (TypeError, ValueError, RecursionError) as error:
         raise Corrupt("the schema is no JSON", path=path, expected="schemaString", seen=str(error)) from None
-    numbers = count(1)
-    leaves: list[LogColumn] = []
-    fields = tuple(_read_fields(raw, path, "schemaString", numbers, leaves, (), mode != "none", 0))
+    reader = _Reader(path, mode != "none")
+    fields = tuple(reader.read_fields(raw, "schemaString", (), 0))
     physical = {
-        field.name: _name_physical(described, mode != "none")
+        field.name: reader.name_physical(described)
         for field, described in zip(fields, raw["fields"], strict=True)
     }
-    return TableColumns(Schema(number, fields, raw=raw), tuple(leaves), physical)
+    return TableColumns(Schema(number, fields, raw=raw), tuple(reader.leaves), physical)
 
 
-def _name_physical(described: Mapping[str, Any], is_mapped: bool) -> str:
-    metadata = described.get("metadata")
-    named = metadata.get(MAPPED_NAME) if is_mapped and isinstance(metadata, Mapping) else None
-    return named if isinstance(named, str) else str(described["name"])
+_Above = tuple[tuple[str, str], ...] | None
 
 
-def _read_fields(
-    raw: Any,
-    path: str,
-    place: str,
-    numbers: Iterator[int],
-    leaves: list[LogColumn],
-    above: tuple[tuple[str, str], ...] | None,
-    is_mapped: bool,
-    depth: int,
-) -> Iterator[Field]:
-    """Read the fields of a struct; `above` are the names and physical names of the structs around (None: in a list)."""
-    listed = raw.get("fields") if isinstance(raw, Mapping) else None
-    if not isinstance(listed, list) or depth > _MOST_DEPTH:
-        raise Corrupt(f"no struct at {place}", path=path, expected='{"type":"struct","fields":[…]}', seen=raw)
-    for position, described in enumerate(listed):
-        where = f"{place}.fields[{position}]"
-        if not isinstance(described, Mapping) or not isinstance(described.get("name"), str):
-            raise Corrupt(f"no field at {where}", path=path, expected='{"name", "type", …}', seen=described)
+@dataclass
+class _Reader:
+    """Reads one schema: `numbers` are the ids of fields that have none, `leaves` those that were read so far.
+
+    What a method is given as `above` are the names and physical names of the structs around; None within a list or a map.
+    """
+
+    path: str
+    is_mapped: bool
+    numbers: Iterator[int] = field(default_factory=lambda: count(1))
+    leaves: list[LogColumn] = field(default_factory=list)
+
+    def name_physical(self, described: Mapping[str, Any]) -> str:
+        """Name a field as files and statistics do."""
         metadata = described.get("metadata")
-        metadata = metadata if isinstance(metadata, Mapping) else {}
-        number, mapped = next(numbers), metadata.get(MAPPED_ID)
-        if is_mapped and type(mapped) is int:
-            number = mapped
-        name = described["name"]
-        inner = None if above is None else (*above, (name, _name_physical(described, is_mapped)))
-        kind = described.get("type")
-        if kind == "string" and isinstance(metadata.get(_TEXT), str):
-            made = DataType(metadata[_TEXT], "string")
-        else:
-            made = _read_type(kind, path, where, numbers, leaves, inner, is_mapped, depth)
-        comment = metadata.get("comment")
-        field = Field(
-            number,
-            name,
-            made,
-            described.get("nullable") is not False,
-            comment if isinstance(comment, str) else None,
-            write_default=metadata.get("CURRENT_DEFAULT"),
-            initial_default=metadata.get("EXISTS_DEFAULT"),
-        )
-        if inner is not None and not made.is_nested:
-            leaves.append(LogColumn(".".join(one for one, _ in inner), field, tuple(one for _, one in inner)))
-        yield field
+        named = metadata.get(MAPPED_NAME) if self.is_mapped and isinstance(metadata, Mapping) else None
+        return named if isinstance(named, str) else str(described["name"])
 
+    def read_fields(self, raw: Any, place: str, above: _Above, depth: int) -> Iterator[Field]:
+        """Read the fields of a struct."""
+        listed = raw.get("fields") if isinstance(raw, Mapping) else None
+        if not isinstance(listed, list) or depth > _MOST_DEPTH:
+            expected = '{"type":"struct","fields":[…]}'
+            raise Corrupt(f"no struct at {place}", path=self.path, expected=expected, seen=raw)
+        for position, described in enumerate(listed):
+            where = f"{place}.fields[{position}]"
+            if not isinstance(described, Mapping) or not isinstance(described.get("name"), str):
+                expected = '{"name", "type", …}'
+                raise Corrupt(f"no field at {where}", path=self.path, expected=expected, seen=described)
+            metadata = described.get("metadata")
+            metadata = metadata if isinstance(metadata, Mapping) else {}
+            number, mapped = next(self.numbers), metadata.get(MAPPED_ID)
+            if self.is_mapped and type(mapped) is int:
+                number = mapped
+            name = described["name"]
+            inner = None if above is None else (*above, (name, self.name_physical(described)))
+            kind = described.get("type")
+            if kind == "string" and isinstance(metadata.get(_TEXT), str):
+                made = DataType(metadata[_TEXT], "string")
+            else:
+                made = self.read_type(kind, where, inner, depth)
+            comment = metadata.get("comment")
+            column = Field(
+                number,
+                name,
+                made,
+                described.get("nullable") is not False,
+                comment if isinstance(comment, str) else None,
+                write_default=metadata.get("CURRENT_DEFAULT"),
+                initial_default=metadata.get("EXISTS_DEFAULT"),
+            )
+            if inner is not None and not made.is_nested:
+                names, physical = zip(*inner, strict=True)
+                self.leaves.append(LogColumn(".".join(names), column, physical))
+            yield column
 
-def _read_type(
-    kind: Any,
-    path: str,
-    place: str,
-    numbers: Iterator[int],
-    leaves: list[LogColumn],
-    above: tuple[tuple[str, str], ...] | None,
-    is_mapped: bool,
-    depth: int,
-) -> DataType:
-    if isinstance(kind, str):
-        matched = _DECIMAL.fullmatch(kind)
-        if matched or kind == "decimal":
-            precision, scale = (int(matched[1]), int(matched[2])) if matched else (10, 0)
-            if 1 <= precision <= 38 and 0 <= scale <= precision:
-                return DataType(kind, "decimal", precision=precision, scale=scale)
-        logical = _PLAIN.get(kind, "unknown")
-        return DataType(kind, logical, precision=6 if logical.startswith("timestamp") else 0)
-    if not isinstance(kind, Mapping) or depth > _MOST_DEPTH:
-        raise Corrupt(f"no type at {place}", path=path, expected="a name or an object", seen=kind)
+    def read_type(self, kind: Any, place: str, above: _Above, depth: int) -> DataType:
+        """Read a type: a name, or an object of a nested one."""
+        if isinstance(kind, str):
+            matched = _DECIMAL.fullmatch(kind)
+            if matched or kind == "decimal":
+                precision, scale = (int(matched[1]), int(matched[2])) if matched else (10, 0)
+                if 1 <= precision <= 38 and 0 <= scale <= precision:
+                    return DataType(kind, "decimal", precision=precision, scale=scale)
+            logical = _PLAIN.get(kind, "unknown")
+            return DataType(kind, logical, precision=6 if logical.startswith("timestamp") else 0)
+        if not isinstance(kind, Mapping) or depth > _MOST_DEPTH:
+            raise Corrupt(f"no type at {place}", path=self.path, expected="a name or an object", seen=kind)
 
-    def read(key: str, name: str, nullable: bool) -> Field:
-        number = next(numbers)
-        inner = _read_type(kind.get(key), path, f"{place}.{key}", numbers, leaves, None, is_mapped, depth + 1)
-        return Field(number, name, inner, nullable)
+        def read(key: str, name: str, nullable: bool) -> Field:
+            number = next(self.numbers)
+            inner = self.read_type(kind.get(key), f"{place}.{key}", None, depth + 1)
+            return Field(number, name, inner, nullable)
 
-    if kind.get("type") == "struct":
-        fields = tuple(_read_fields(kind, path, place, numbers, leaves, above, is_mapped, depth + 1))
-        text = f"struct<{','.join(f'{field.name}:{field.type}' for field in fields)}>"
-        # a struct without fields is a leaf of nothing
-        return DataType(text, "struct" if fields else "unknown", children=fields)
-    if kind.get("type") == "array":
-        element = read("elementType", "element", kind.get("containsNull") is not False)
-        return DataType(f"array<{element.type}>", "list", children=(element,))
-    if kind.get("type") == "map":
-        key = read("keyType", "key", False)
-        value = read("valueType", "value", kind.get("valueContainsNull") is not False)
-        return DataType(f"map<{key.type},{value.type}>", "map", children=(key, value))
-    return DataType(str(kind.get("type"))[:100], "unknown")
+        if kind.get("type") == "struct":
+            fields = tuple(self.read_fields(kind, place, above, depth + 1))
+            text = f"struct<{','.join(f'{column.name}:{column.type}' for column in fields)}>"
+            # a struct without fields is a leaf of nothing
+            return DataType(text, "struct" if fields else "unknown", children=fields)
+        if kind.get("type") == "array":
+            element = read("elementType", "element", kind.get("containsNull") is not False)
+            return DataType(f"array<{element.type}>", "list", children=(element,))
+        if kind.get("type") == "map":
+            key = read("keyType", "key", False)
+            value = read("valueType", "value", kind.get("valueContainsNull") is not False)
+            return DataType(f"map<{key.type},{value.type}>", "map", children=(key, value))
+        return DataType(str(kind.get("type"))[:100], "unknown")
