@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from delta_values import to_json
 from deltalake import CommitProperties, DeltaTable, Field, write_deltalake
 from deltalake.schema import PrimitiveType
 
@@ -196,23 +197,6 @@ def change_feed(path: str) -> None:
 @case
 def empty(path: str) -> None:
     DeltaTable.create(path, schema=number_rows(0, 1).schema, partition_by=["name"])
-
-
-def to_json(value: Any) -> Any:
-    """A value as `tests/lakes/README.md` writes it."""
-    if isinstance(value, dict):
-        return {str(key): to_json(held) for key, held in value.items()}
-    if isinstance(value, list | tuple):
-        return [to_json(held) for held in value]
-    if isinstance(value, bytes):
-        return value.hex()
-    if isinstance(value, Decimal):
-        return format(value, "f")
-    if isinstance(value, datetime | date):
-        return value.isoformat()
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
-        return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[str(value)]
-    return value
 
 
 def answer(path: str) -> dict[str, Any]:

@@ -14,10 +14,10 @@ import os
 import shutil
 import sys
 import time
-from datetime import date, datetime
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
+
+from delta_values import to_json
 
 HERE = Path(__file__).resolve().parent
 ROOT = Path("/tmp/lakes/delta")
@@ -242,22 +242,6 @@ CASES: dict[str, list[str]] = {
         "TIMESTAMP'2024-01-01 00:00:00.123456'))), repeat('ab', 30), 1, 2 FROM range(3)",
     ],
 }
-
-
-def to_json(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(key): to_json(held) for key, held in value.items()}
-    if isinstance(value, list | tuple):
-        return [to_json(held) for held in value]
-    if isinstance(value, bytes | bytearray):
-        return bytes(value).hex()
-    if isinstance(value, Decimal):
-        return format(value, "f")
-    if isinstance(value, datetime | date):
-        return value.isoformat()
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
-        return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[str(value)]
-    return value
 
 
 def collect(frame: Any) -> list[dict[str, Any]]:
