@@ -221,6 +221,23 @@ def test_glossary_has_every_name_of_the_specifications() -> None:
         assert names <= set(load_section(section)), (section, names - set(load_section(section)))
 
 
+def test_glossary_has_every_name_that_logs_of_delta_store() -> None:
+    known = set(load_section("delta.data_file"))
+    for place in sorted(LAKES.glob("delta/*/*/table")):
+        table = open_lake(str(place.parent.relative_to(LAKES)))
+        assert set(table.metadata.get("metaData", ())) <= set(load_section("delta.table_metadata"))
+        assert {name for name in table.properties if not name.startswith("delta.constraints.")} <= set(
+            load_section("delta.table")
+        )
+        for snapshot in table.snapshots:
+            assert set(snapshot.raw) <= set(load_section("delta.snapshot"))
+            for manifest in snapshot.manifests:
+                assert set(manifest.header["metadata"]) <= set(load_section("delta.manifest"))
+                for entry in manifest.entries:
+                    (stored,) = entry.raw.values()
+                    assert {*stored, *stored.get("deletionVector", ())} <= known
+
+
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
@@ -245,9 +262,8 @@ def test_glossary_has_every_name_that_manifests_store(name: str, kind: str) -> N
 def test_every_meaning_is_one_short_sentence() -> None:
     from importlib.resources import files
 
-    for file in files("lakelens.views.card.glossary").iterdir():
-        if not file.name.endswith(".toml"):
-            continue
+    ours = [file for file in files("lakelens.views.card.glossary").iterdir() if file.name.endswith(".toml")]
+    for file in (*ours, files("lakelens.formats.delta").joinpath("glossary.toml")):
         import tomllib
 
         for section, known in tomllib.loads(file.read_text("utf-8")).items():

@@ -81,7 +81,8 @@ TAGS = frozenset(
 # what a title may say besides an exact number or time: a sentence of the glossary, or of the columns of a map
 MEANINGS = frozenset(
     meaning
-    for file in files("lakelens.views.card.glossary").iterdir()
+    for room in ("lakelens.views.card.glossary", "lakelens.formats.delta")
+    for file in files(room).iterdir()
     if file.name.endswith(".toml")
     for section in tomllib.loads(file.read_text("utf-8")).values()
     for meaning in section.values()

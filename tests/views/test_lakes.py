@@ -91,8 +91,7 @@ def list_unexplained(card: Card, above: tuple[str, ...] = ()) -> Iterator[str]:
                     yield f"name {name}"
 
 
-# the names of Delta's actions are not in the glossary yet
-@pytest.mark.parametrize("path", [path for path in PATHS if "delta" not in path.parts], ids=name_lake)
+@pytest.mark.parametrize("path", PATHS, ids=name_lake)
 def test_every_label_has_a_meaning(path: Path) -> None:
     table = open_lake(path)
     if table is None:

@@ -5,7 +5,8 @@ A file is a format or a kind of file, a section is a structure of its specificat
     [data_file]                         in iceberg.toml
     record_count = "Number of rows …"   the section is "iceberg.data_file"
 
-The package of another format may have a file `glossary.toml` of its own: its sections are "package.data_file" and so on.
+The package of a format may have a file `glossary.toml` of its own, beside its driver: its sections are "package.data_file"
+and so on, of a format of lakelens "delta.data_file".
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from lakelens.installed import read_text
 
 # the last section of every search: words that mean the same on every card
 _ANYWHERE = "common.anywhere"
+# the rooms of the formats that lakelens brings
+_OURS = "lakelens.formats"
 _HEAD = re.compile(r"^\[([^]\n]+)\][ \t]*(?:#.*)?$", re.MULTILINE)
 
 
@@ -56,15 +59,15 @@ def _parse(file: str, name: str) -> Mapping[str, str]:
 @cache
 def _split(name: str) -> Mapping[str, str]:
     """Split a file into the texts of its sections, by name."""
-    try:
-        text = read_text(__name__, f"{name}.toml")
-    except OSError:
+    text = ""
+    ours = f"{_OURS}.{name}"
+    for package, file in ((__name__, f"{name}.toml"), (ours, "glossary.toml"), (name, "glossary.toml")):
         try:
-            if not name.isidentifier() or find_spec(name) is None:
-                return {}
-            text = read_text(name, "glossary.toml")
+            if name.isidentifier() and find_spec(package) is not None:
+                text = read_text(package, file)
+                break
         except (ImportError, OSError):
-            return {}
+            continue
     heads = list(_HEAD.finditer(text))
-    ends = [head.start() for head in heads[1:]] + [len(text)]
-    return {head[1]: text[head.end() : end] for head, end in zip(heads, ends, strict=True)}
+    ends = [*(head.start() for head in heads[1:]), len(text)]
+    return {head[1]: text[head.end() : end] for head, end in zip(heads, ends, strict=False)}
