@@ -13,7 +13,9 @@ from contextlib import suppress
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from lakelens.errors import Unsupported
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -37,6 +39,36 @@ def read_packaged(package: str, *names: str) -> bytes:
 def read_text(package: str, *names: str) -> str:
     """Read a text that is beside the modules of a package; its lines end as in the repository."""
     return read_packaged(package, *names).decode().replace("\r\n", "\n")
+
+
+#: The packages that the core does without, and the extra that brings each.
+EXTRAS = dict.fromkeys(("fastavro", "mmh3", "numpy", "pandas", "pyarrow", "pyroaring"), "tables")
+
+
+def require(name: str) -> Any:
+    """Import a module of a package that the core does without. Raises `Unsupported` with the command that installs it.
+
+    >>> require("pyarrow").__name__
+    'pyarrow'
+    """
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        raise explain_missing(error) from error
+
+
+def explain_missing(error: ModuleNotFoundError) -> Exception:
+    """Say which command installs what a module asked for; an error about any other package stays as it is.
+
+    >>> print(explain_missing(ModuleNotFoundError("No module named 'pyarrow'", name="pyarrow")))
+    this needs pyarrow, which is not installed; try: pip install 'lakelens[tables]'
+    """
+    package = (error.name or "").partition(".")[0]
+    if package not in EXTRAS:
+        return error
+    return Unsupported(
+        f"this needs {package}, which is not installed", hint=f"pip install 'lakelens[{EXTRAS[package]}]'"
+    )
 
 
 def list_entry_points(group: str) -> Sequence[EntryPoint]:

@@ -23,8 +23,8 @@ from lakelens.model.check.references import Referring
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from pyroaring import BitMap
 
+    from lakelens.bitmaps import BitMap
     from lakelens.model.table import Table
 
 
@@ -113,14 +113,15 @@ class Kept:
     def _touch(self, states: Collection[int]) -> NDArray[np.bool_]:
         """For each group whether one of these states is in it."""
         import numpy as np
-        from pyroaring import BitMap
+
+        from lakelens.bitmaps import BitMap
 
         chosen = BitMap(states)
         return np.array([not chosen.isdisjoint(group) for group in self.groups] or [False], bool)
 
     def list_states(self, place: int) -> BitMap:
         """Give the states of a listed file, by their numbers."""
-        from pyroaring import BitMap
+        from lakelens.bitmaps import BitMap
 
         number = int(self.group[place])
         return BitMap() if number < 0 else self.groups[number]
@@ -159,7 +160,7 @@ class Kept:
 
     def _take_states(self) -> None:
         """Take the files of whole states, of a format whose manifests are not read by column."""
-        from pyroaring import BitMap
+        from lakelens.bitmaps import BitMap
 
         users: dict[str, BitMap] = {}
         for number, keeper in enumerate(self.holdings.keepers):
@@ -176,7 +177,8 @@ class Kept:
     def _find_users(self, manifests: NDArray[np.int64], weights: NDArray[np.int64]) -> tuple[int, bool]:
         """Find the group of files of some manifests, and whether any state needs them."""
         import numpy as np
-        from pyroaring import BitMap
+
+        from lakelens.bitmaps import BitMap
 
         users = [self._users[number] for number in manifests.tolist()]
         if (weights > 0).all():
@@ -204,7 +206,7 @@ class Kept:
 
     def _take_documents(self) -> None:
         """Take what documents name, the documents of states, and manifests."""
-        from pyroaring import BitMap
+        from lakelens.bitmaps import BitMap
 
         holdings = self.holdings
         ids: dict[int | None, list[int]] = {}
@@ -243,7 +245,8 @@ class Kept:
         """The files that files name in their bytes are kept by the states of those; one that cannot be read may name any."""
         import numpy as np
         import pyarrow.compute as pc
-        from pyroaring import BitMap
+
+        from lakelens.bitmaps import BitMap
 
         table = self.holdings.table
         if Referring.of(table).naming_suffix is None or not len(self.listing):
@@ -267,7 +270,8 @@ class Kept:
 def _turn(naming: Iterable[NDArray[np.int32]], many: int) -> list[BitMap]:
     """From the manifests of each state to the states of each manifest."""
     import numpy as np
-    from pyroaring import BitMap
+
+    from lakelens.bitmaps import BitMap
 
     listed = list(naming)
     manifests = np.concatenate(listed) if listed else np.zeros(0, np.int32)

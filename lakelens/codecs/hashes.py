@@ -2,9 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+
+_INT = (1 << 32) - 1
 _LONG = (1 << 64) - 1
 _C1, _C2, _MIX = 0x87C37B91114253D5, 0x4CF5AD432745937F, 0x52DCE729
 _SEED = 104729
+
+
+def hash_murmur3(data: bytes, seed: int = 0) -> int:
+    """Hash bytes with MurmurHash3, the variant of 32 bits for x86, signed as Java's.
+
+    >>> hash_murmur3(b"iceberg"), hash_murmur3(b"", 42)
+    (1210000089, 142593372)
+    """
+    return _find_murmur3()(data, seed)
+
+
+@cache
+def _find_murmur3() -> Callable[[bytes, int], int]:
+    """Find the library's function where it is installed, else ours."""
+    try:
+        import mmh3
+    except ModuleNotFoundError:
+        return hash_murmur3_plain
+    return mmh3.hash
+
+
+def hash_murmur3_plain(data: bytes, seed: int = 0) -> int:
+    """Hash bytes as `hash_murmur3` does, in plain Python: for where there is no library.
+
+    >>> hash_murmur3_plain(b"iceberg"), hash_murmur3_plain(b"", 42)
+    (1210000089, 142593372)
+    """
+    hashed, whole = seed & _INT, len(data) & ~3
+    for at in range(0, whole, 4):
+        hashed ^= _mix_murmur3(int.from_bytes(data[at : at + 4], "little"))
+        hashed = ((hashed << 13 | hashed >> 19) * 5 + 0xE6546B64) & _INT
+    hashed ^= _mix_murmur3(int.from_bytes(data[whole:], "little")) ^ len(data)
+    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35), (16, 1)):
+        hashed = (hashed ^ hashed >> shift) * factor & _INT
+    return hashed - (1 << 32) if hashed >> 31 else hashed
+
+
+def _mix_murmur3(word: int) -> int:
+    word = word * 0xCC9E2D51 & _INT
+    return (word << 15 | word >> 17) * 0x1B873593 & _INT
 
 
 def hash_number(number: int) -> int:

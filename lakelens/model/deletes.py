@@ -19,8 +19,7 @@ from lakelens.model.facts.facts import Fact
 from lakelens.model.facts.traits import Figures
 
 if TYPE_CHECKING:
-    from pyroaring import FrozenBitMap64
-
+    from lakelens.bitmaps import FrozenBitMap64
     from lakelens.model.bytes_view import BytesView
     from lakelens.model.datafile import DataFile, IndexFile
     from lakelens.model.life.positions import Positions
@@ -225,8 +224,7 @@ def unite_positions(
     >>> list(unite_positions([match, match], 5))
     [1, 4]
     """
-    from pyroaring import BitMap64
-
+    from lakelens.bitmaps import BitMap64
     from lakelens.model.life.positions import Positions
 
     sets = []

@@ -15,8 +15,8 @@ from lakelens.model.facts.facts import Fact
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyroaring import BitMap
 
+    from lakelens.bitmaps import BitMap
     from lakelens.model.bytes_view import BytesView
     from lakelens.model.datafile import Footer
     from lakelens.model.stats import FileDivision

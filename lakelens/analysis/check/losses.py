@@ -25,7 +25,8 @@ from lakelens.model.table import Table
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from pyroaring import BitMap
+
+    from lakelens.bitmaps import BitMap
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ class Losses:
 
     def _find_gone(self) -> dict[int, str]:
         """Files that some state needs and that are nowhere; what is below a directory that cannot be listed is unknown."""
-        from pyroaring import BitMap
+        from lakelens.bitmaps import BitMap
 
         entries, beyond = self._entries, len(self._listing)
         needed = BitMap.union(BitMap(), *self._live)
@@ -208,7 +209,8 @@ class Losses:
 
     def _fold(self, group: Sequence[int]) -> BitMap:
         import numpy as np
-        from pyroaring import BitMap
+
+        from lakelens.bitmaps import BitMap
 
         if not group:
             return BitMap()
@@ -228,7 +230,7 @@ class Losses:
 
     def list_broken(self) -> dict[int, BrokenState]:
         """List the states that cannot be read in full, by their numbers."""
-        from pyroaring import BitMap
+        from lakelens.bitmaps import BitMap
 
         gone, resized = BitMap(self.gone), BitMap(self.resized)
         counts = [(len(files & gone), len(files & resized)) for files in self._live]

@@ -40,7 +40,8 @@ from lakelens.errors import Corrupt
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from pyroaring import BitMap64
+
+    from lakelens.bitmaps import BitMap64
 
     #: A vector as the index manifest names it: (data file, offset, length), or a mapping with these keys.
     Range = tuple[str, int, int] | Mapping[str, Any]

@@ -16,10 +16,11 @@ With `Unsupported`, before any container is looked at: more of them than the use
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable, Iterator
-from operator import lt
-from typing import TYPE_CHECKING
+from operator import add, lt
+from typing import TYPE_CHECKING, cast
 
 from lakelens.codecs.compression import Limit, take_budget
 from lakelens.codecs.span.reader import SpanReader
@@ -27,14 +28,13 @@ from lakelens.errors import Corrupt, Unsupported
 from lakelens.lazy import dataclass
 
 if TYPE_CHECKING:
-    from pyroaring import BitMap64
+    from lakelens.bitmaps import BitMap64, RangeSet
 
 COOKIE = 12346
 COOKIE_WITH_RUNS = 12347
 MAX_ARRAY = 4096
 BITMAP_BYTES = 8192
 MIN_BITMAP_BYTES = 8  # a 32-bit bitmap without containers
-FEW = 64  # up to this many values are compared without an array
 MANY = 64  # containers from which all of them are checked by arrays
 WHAT = "a Roaring bitmap"
 
@@ -47,10 +47,8 @@ def decode_roaring32(data: bytes, *, base: int = 0, path: str | None = None) -> 
     >>> sorted(decode_roaring32(bytes.fromhex("3a300000010000000000010010000000020003 00")))
     [2, 3]
     """
-    from pyroaring import BitMap64
-
     _check_whole(_check_bitmap32, data, base, path)
-    return BitMap64.deserialize(struct.pack("<QI", 1, 0) + data)
+    return _load(struct.pack("<QI", 1, 0) + data)
 
 
 def decode_roaring64(data: bytes, *, base: int = 0, path: str | None = None) -> BitMap64:
@@ -59,10 +57,49 @@ def decode_roaring64(data: bytes, *, base: int = 0, path: str | None = None) -> 
     >>> len(decode_roaring64(bytes(8)))
     0
     """
-    from pyroaring import BitMap64
-
     _check_whole(_check_bitmap64, data, base, path)
+    return _load(data)
+
+
+def _load(data: bytes) -> BitMap64:
+    """Load a 64-bit bitmap that was checked, by the library or as ranges."""
+    from lakelens.bitmaps import BitMap64, RangeSet
+
+    if issubclass(BitMap64, RangeSet):
+        return cast("BitMap64", decode_ranges(data))
     return BitMap64.deserialize(data)
+
+
+def decode_ranges(data: bytes) -> RangeSet:
+    """Decode a 64-bit bitmap that was checked, without the library.
+
+    >>> decode_ranges(bytes(8))
+    RangeSet([])
+    """
+    from lakelens.bitmaps import RangeSet
+
+    kinds = dict.fromkeys(("array", "bitset", "run"), 0)
+    return RangeSet.of_ranges(_list_ranges(data, kinds), kinds)
+
+
+def _list_ranges(data: bytes, kinds: dict[str, int]) -> Iterator[tuple[int, int]]:
+    """List the ranges of a 64-bit bitmap that was checked, in order, and count its containers by kind."""
+    reader = SpanReader(data, 8, len(data), WHAT)
+    while reader.left:
+        above = int.from_bytes(reader.octets(4, "a bitmap's key"), "little") << 32
+        for container in find_containers(reader, read_head(reader)):
+            base, kind = above | container.key << 16, container.kind.partition(" ")[0]
+            kinds[kind] += 1
+            content = data[container.start : container.end]
+            if kind == "array":
+                yield from ((base | low, base | low) for (low,) in struct.iter_unpack("<H", content))
+            elif kind == "run":
+                yield from (
+                    (base + low, base + low + more) for low, more in struct.iter_unpack("<HH", content[2:])
+                )
+            else:
+                bits = f"{int.from_bytes(content, 'little'):b}"[::-1]
+                yield from ((base + run.start(), base + run.end() - 1) for run in re.finditer("1+", bits))
 
 
 @dataclass(slots=True)  # not frozen: there may be millions, and each is made in half the time
@@ -208,12 +245,15 @@ def _check_bitmap32(reader: SpanReader, data: bytes, work: _Work) -> None:
 
 def measure_large(data: bytes, head: Head, end: int, *, is_checked: bool) -> int | None:
     """The byte after a bitmap, found quickly; None where its offsets, or `is_checked` its containers, may be wrong."""
-    import numpy as np
-
-    from lakelens.codecs.bitmaps.roaring_arrays import measure, measure_sound
-
     if head.offsets is None:
         return None
+    try:
+        import numpy as np
+
+        from lakelens.codecs.bitmaps.roaring_arrays import measure, measure_sound
+    except ModuleNotFoundError:
+        return None  # one container after the other says the same
+
     pairs = np.frombuffer(data, "<u2", 2 * head.count, head.pairs).astype(np.int64)
     offsets = np.frombuffer(data, "<u4", head.count, head.offsets).astype(np.int64)
     take = measure_sound if is_checked else measure
@@ -221,16 +261,8 @@ def measure_large(data: bytes, head: Head, end: int, *, is_checked: bool) -> int
 
 
 def _check_array(data: bytes, container: RoaringContainer) -> None:
-    count = container.cardinality
-    if count <= FEW:
-        values = struct.unpack_from(f"<{count}H", data, container.start)
-        ascends = all(map(lt, values, values[1:]))
-    else:
-        import numpy as np
-
-        numbers = np.frombuffer(data, "<u2", count, container.start)
-        ascends = bool((numbers[1:] > numbers[:-1]).all())
-    if not ascends:
+    values = struct.unpack_from(f"<{container.cardinality}H", data, container.start)
+    if not all(map(lt, values, values[1:])):
         raise Corrupt("the values of an array container do not ascend", offset=container.start)
 
 
@@ -240,14 +272,12 @@ def _check_bitset(data: bytes, container: RoaringContainer) -> None:
 
 
 def _check_runs(data: bytes, container: RoaringContainer) -> None:
-    import numpy as np
-
     count, start = (container.end - container.start - 2) // 4, container.start
-    runs = np.frombuffer(data, "<u2", 2 * count, start + 2).reshape(-1, 2).astype(np.int64)
-    ends = runs[:, 0] + runs[:, 1]
-    if (ends > 0xFFFF).any() or not (runs[1:, 0] > ends[:-1]).all():
+    numbers = struct.unpack_from(f"<{2 * count}H", data, start + 2)
+    firsts, ends = numbers[::2], tuple(map(add, numbers[::2], numbers[1::2]))
+    if (ends and max(ends) > 0xFFFF) or not all(map(lt, ends, firsts[1:])):
         raise Corrupt("the runs of a run container overlap or leave it", offset=start)
-    check_cardinality("run", container, int(runs[:, 1].sum()) + count)
+    check_cardinality("run", container, sum(numbers[1::2]) + count)
 
 
 def check_cardinality(kind: str, container: RoaringContainer, seen: int) -> None:

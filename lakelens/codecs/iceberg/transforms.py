@@ -23,8 +23,7 @@ from decimal import Context, Decimal
 from typing import Any
 from urllib.parse import quote_plus
 
-import mmh3
-
+from lakelens.codecs.hashes import hash_murmur3
 from lakelens.codecs.iceberg.types import IcebergType
 from lakelens.lazy import dataclass
 
@@ -102,7 +101,7 @@ class Transform:
             return _UNITS[self.name](days, source.name)
         if self.name == "bucket":
             stored = _hashed_bytes(value, source.name)
-            return None if stored is None else (mmh3.hash(stored) & 0x7FFF_FFFF) % self.width
+            return None if stored is None else (hash_murmur3(stored) & 0x7FFF_FFFF) % self.width
         width = self.width
         if isinstance(value, Decimal):
             scale = value.as_tuple().exponent

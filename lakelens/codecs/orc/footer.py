@@ -21,6 +21,7 @@ from lakelens.codecs.orc.protobuf import FOOTER, METADATA, POSTSCRIPT, explain_m
 from lakelens.codecs.span.reader import in_file, shift_errors
 from lakelens.codecs.span.span import EmbeddedFile, Span
 from lakelens.errors import Corrupt, LakeError, Unsupported
+from lakelens.installed import require
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -202,14 +203,12 @@ def find_postscript(file: IO[bytes]) -> tuple[int, int]:
 @contextmanager
 def _open(file: IO[bytes], path: str | None) -> Iterator[Any]:
     """Open the file as pyarrow's, its frame checked; what pyarrow raises inside over its contents becomes our error."""
-    import pyarrow as pa
-    import pyarrow.orc
-
+    pa, orc = require("pyarrow"), require("pyarrow.orc")
     with in_file(path):
         _, end = find_postscript(file)
     file.seek(0)
     try:
-        yield pyarrow.orc.ORCFile(file)
+        yield orc.ORCFile(file)
     except LakeError:
         raise
     except pa.ArrowNotImplementedError as error:

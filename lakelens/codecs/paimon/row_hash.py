@@ -13,8 +13,7 @@ from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from typing import Any
 
-import mmh3
-
+from lakelens.codecs.hashes import hash_murmur3
 from lakelens.codecs.paimon.types import PaimonType
 
 SEED = 42
@@ -29,7 +28,7 @@ def find_bucket(kinds: Sequence[PaimonType], values: Sequence[Any], buckets: int
     >>> find_bucket([PaimonType("INT")], [1], 4)
     2
     """
-    hashed: int = mmh3.hash(encode_row(kinds, values), SEED)
+    hashed: int = hash_murmur3(encode_row(kinds, values), SEED)
     return abs(hashed) % buckets  # Java's remainder has the sign of the hash
 
 

@@ -28,7 +28,7 @@ from lakelens.model.datafile import IndexFile
 from lakelens.model.deletes import DeleteMatch
 
 if TYPE_CHECKING:
-    from pyroaring import BitMap64
+    from lakelens.bitmaps import BitMap64
 
 _ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
 _DIGITS = {letter: digit for digit, letter in enumerate(_ALPHABET)}
@@ -130,7 +130,7 @@ def _decode_native(data: bytes, order: str, path: str) -> BitMap64:
 
     The protocol's own example has its numbers in the other order than writers do.
     """
-    from pyroaring import BitMap64
+    from lakelens.bitmaps import BitMap64
 
     found, at = BitMap64(), 4
     try:
@@ -150,7 +150,7 @@ def match_vector(action: Action, context: LogContext) -> tuple[DeleteMatch, ...]
     """The deletion vector of a file as what deletes its rows; none where it has none. Raises `LakeError`."""
     if action.vector is None:
         return ()
-    from pyroaring import FrozenBitMap64
+    from lakelens.bitmaps import FrozenBitMap64
 
     place = place_vector(action, context)
     return (

@@ -78,7 +78,7 @@ class _References:
     def _hold(self, manifests: tuple[str, ...]) -> Referrers:
         """Keep the snapshots that name any of some manifests: one object for all files of a manifest."""
         if manifests not in self._held:
-            from pyroaring import BitMap
+            from lakelens.bitmaps import BitMap
 
             places = BitMap.union(*(BitMap(self.naming[manifest]) for manifest in manifests))
             self._held[manifests] = Referrers(self.names, self.numbers, places)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from lakelens.bitmaps import BitMap
 from lakelens.caching import cached_property
 from lakelens.errors import LakeError
 from lakelens.model.check.checking import Checking
@@ -26,7 +27,6 @@ from lakelens.progress import track
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyroaring import BitMap
 
     from lakelens.model.manifest import Manifest, ManifestList
     from lakelens.model.snapshot import Snapshot
@@ -107,14 +107,10 @@ class Survey:
     @cached_property
     def holders(self) -> list[BitMap]:
         """For each manifest the places of the states that name it."""
-        from pyroaring import BitMap
-
         return [BitMap(places) for places in self._holders]
 
     def list_snapshots(self, manifests: Iterable[int]) -> tuple[int, ...]:
         """List the ids of the snapshots that name any of some manifests."""
-        from pyroaring import BitMap
-
         held = BitMap.union(BitMap(), *(self.holders[number] for number in manifests))
         found = (self.states[place].snapshot.id for place in held)
         return tuple(sorted({number for number in found if number is not None}))

@@ -1,12 +1,11 @@
-"""Positions of rows in a data file: a bitmap that shows itself. Loaded with the first bitmap: it needs pyroaring."""
+"""Positions of rows in a data file: a bitmap that shows itself. Loaded with the first bitmap."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pyroaring import FrozenBitMap64
-
+from lakelens.bitmaps import FrozenBitMap64
 from lakelens.display import Displayable
 from lakelens.model.collections import Tabular
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
-    from pyroaring import BitMap64
 
+    from lakelens.bitmaps import BitMap64
     from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
 
 _UNITS = {"timestamp": "us", "timestamptz": "us", "timestamp_ns": "ns", "timestamptz_ns": "ns"}
@@ -174,7 +174,8 @@ class DataKeys:
     def find(self, keys: KeySet) -> BitMap64:
         """Find the positions of the rows that equal one of the keys."""
         import numpy as np
-        from pyroaring import BitMap64
+
+        from lakelens.bitmaps import BitMap64
 
         hits, start = BitMap64(), 0
         if all(place is None for place in self._places):  # the same for every row

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
-    from pyroaring import BitMap64, FrozenBitMap64
 
+    from lakelens.bitmaps import BitMap64, FrozenBitMap64
     from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
 
 _KEPT_ROWS = (
@@ -61,7 +61,7 @@ class DeleteReader:
         return found
 
     def _decode_vector(self, delete: IcebergDataFile) -> tuple[int, FrozenBitMap64]:
-        from pyroaring import FrozenBitMap64
+        from lakelens.bitmaps import FrozenBitMap64
 
         path, kind = find_content(self.context, delete)
         if kind != "puffin":
@@ -75,7 +75,7 @@ class DeleteReader:
 
     def read_positions(self, delete: IcebergDataFile, data: IcebergDataFile) -> FrozenBitMap64:
         """Read the positions that a position delete file has for a data file, wherever that is now. Raises `LakeError`."""
-        from pyroaring import BitMap64, FrozenBitMap64
+        from lakelens.bitmaps import BitMap64, FrozenBitMap64
 
         by_path = self.read_all_positions(delete)
         name, locate = _base(data.file_path), self.context.access.locator.locate
@@ -105,7 +105,7 @@ class DeleteReader:
         self, delete: IcebergDataFile, columns: tuple[KeyColumn, ...], data: IcebergDataFile
     ) -> FrozenBitMap64:
         """Find the rows of a data file that an equality delete file hits; reads both. Raises `LakeError`."""
-        from pyroaring import FrozenBitMap64
+        from lakelens.bitmaps import FrozenBitMap64
 
         context = self.context
         _, keys = self._kept.get(("keys", delete.file_path), lambda: self._decode_keys(delete, columns))
@@ -192,7 +192,8 @@ class _Grouping:
     def group(self) -> None:
         """Bring the rows of each path together; those that wait for it."""
         import numpy as np
-        from pyroaring import BitMap64
+
+        from lakelens.bitmaps import BitMap64
 
         if not self._pending:
             return

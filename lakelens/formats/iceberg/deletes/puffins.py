@@ -21,8 +21,7 @@ from lakelens.model.deletes import Vectors
 from lakelens.model.fileset import FileSet
 
 if TYPE_CHECKING:
-    from pyroaring import FrozenBitMap64
-
+    from lakelens.bitmaps import FrozenBitMap64
     from lakelens.formats.iceberg.context import TableContext
     from lakelens.formats.iceberg.deletes.positions import DeleteReader
     from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile

@@ -18,8 +18,8 @@ from lakelens.model.datafile import Footer
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyroaring import BitMap64
 
+    from lakelens.bitmaps import BitMap64
     from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
 
 _TAIL = 4096  # bytes that hold most Puffin footers

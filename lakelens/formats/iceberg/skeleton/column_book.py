@@ -15,8 +15,7 @@ from decimal import Context, Decimal
 from typing import Any
 from uuid import UUID
 
-import mmh3
-
+from lakelens.codecs.hashes import hash_murmur3
 from lakelens.codecs.iceberg.transforms import Transform
 from lakelens.codecs.iceberg.types import IcebergField, IcebergType
 from lakelens.codecs.iceberg.value import DAY_MICROS, DAY_UNITS, list_widths
@@ -154,7 +153,7 @@ def make_fits(type_: IcebergType, widths: Sequence[int]) -> Callable[[Any, Any],
             stored = encode_decimal(ordinal)
         else:
             stored = (ordinal // 1_000 if is_nanos else ordinal).to_bytes(8, "little", signed=True)
-        return int(mmh3.hash(stored)) & 0x7FFF_FFFF
+        return int(hash_murmur3(stored)) & 0x7FFF_FFFF
 
     def fits(old: Ordinal, new: Ordinal) -> bool:
         first, second = hash_ordinal(old), hash_ordinal(new)

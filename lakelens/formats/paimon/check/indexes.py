@@ -10,9 +10,8 @@ import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import mmh3
-
 from lakelens.caching import cached_property
+from lakelens.codecs.hashes import hash_murmur3
 from lakelens.codecs.paimon.row_hash import SEED, encode_row
 from lakelens.errors import LakeError, Missing, Unsupported
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
@@ -176,7 +175,7 @@ class HashCheck(RowCheck):
         left = rows.slice(0, max(MOST_KEYS - self._looked_up, 0))
         try:
             keys = list(zip(*(left[name].to_pylist() for name in self._columns), strict=True))
-            hashes = [mmh3.hash(encode_row(kinds, key), SEED) for key in keys]
+            hashes = [hash_murmur3(encode_row(kinds, key), SEED) for key in keys]
         except (
             TypeError,
             ValueError,

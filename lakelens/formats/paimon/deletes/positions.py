@@ -18,8 +18,7 @@ from lakelens.io.ahead import fetch
 from lakelens.model.deletes import DanglingDelete, DeleteMatch
 
 if TYPE_CHECKING:
-    from pyroaring import FrozenBitMap64
-
+    from lakelens.bitmaps import FrozenBitMap64
     from lakelens.formats.access import TableAccess
     from lakelens.formats.paimon.deletes.known_rows import KnownVectors
 
@@ -67,8 +66,7 @@ class VectorReader:
     def _decode(
         self, file: PaimonIndexFile, offset: int, length: int, data_file: str
     ) -> tuple[int, FrozenBitMap64]:
-        from pyroaring import FrozenBitMap64
-
+        from lakelens.bitmaps import FrozenBitMap64
         from lakelens.codecs.bitmaps.deletion_vector import decode_paimon_dv
 
         data = self._read(file, offset, length, data_file)

@@ -23,7 +23,8 @@ from lakelens.model.deletes import Vectors
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from pyroaring import FrozenBitMap64
+
+    from lakelens.bitmaps import FrozenBitMap64
 
 HASH = "HASH"
 DELETION_VECTORS = "DELETION_VECTORS"

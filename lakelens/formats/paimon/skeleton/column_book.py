@@ -10,8 +10,7 @@ import math
 import struct
 from collections.abc import Callable, Iterable, Sequence
 
-import mmh3
-
+from lakelens.codecs.hashes import hash_murmur3
 from lakelens.codecs.paimon.types import PaimonField, PaimonType
 from lakelens.formats.paimon.metadata.logical_types import describe_field
 from lakelens.formats.paimon.metadata.schemas import PaimonSchema
@@ -324,7 +323,7 @@ class _Fits:
             bits = WIDTHS[self._column.type.name] * 8 - 1
             if not -(2**bits) <= ordinal < 2**bits:
                 return 0  # of a wider type that the column had once
-        return abs(int(mmh3.hash(encode_key([self._column], [ordinal]), _SEED)))
+        return abs(int(hash_murmur3(encode_key([self._column], [ordinal]), _SEED)))
 
 
 def _is_number(kind: PaimonType) -> bool:
