@@ -1,7 +1,8 @@
 """The rows of data files as they are stored, under the names of a schema: read by pyarrow and fastavro, not by lakelens.
 
 Columns of Iceberg are found by field id, those of Paimon by the names of the file's schema and their ids, those of Hive by
-name. A column that a file does not have is null, its initial default (Iceberg v3), or the value of its identity partition.
+name, those of Delta by their physical names where it maps them. A column that a file does not have is null, its initial
+default (Iceberg v3), or the value of its identity partition.
 """
 
 from __future__ import annotations
@@ -85,8 +86,10 @@ def read_rows(table: Table, file: DataFile, columns: Sequence[Column]) -> dict[s
 def _read_column(table: Table, file: DataFile, stored: _Arrow | _Avro, column: Column) -> pa.Array:
     kind = pa.int8() if column.kind.is_nested else arrow_type(column.kind)
     names = _find_names(table, file, column)
-    if table.format in ("hive", "delta") and column.name in file.partition:
-        return to_array([_take_partition(file.partition[column.name], column.kind)] * stored.count, kind)
+    today = {field.id: field.name for field in table.schema.fields} if table.format == "delta" else {}
+    field = today.get(column.field.id, column.name)
+    if table.format in ("hive", "delta") and len(column.parts) == 1 and field in file.partition:
+        return to_array([_take_partition(file.partition[field], column.kind)] * stored.count, kind)
     array = stored.find(names, column.ids if table.format == "iceberg" else None, column.kind)
     if array is not None:
         return array
@@ -113,6 +116,9 @@ def _find_identity(table: Any, file: DataFile, column: Column) -> Any:
 
 def _find_names(table: Table, file: DataFile, column: Column) -> tuple[str, ...] | None:
     """What the file calls a column; None where it has no such one."""
+    if table.format == "delta":
+        named = {number: name for one in table.schemas for number, name in _list_physical(one.raw)}
+        return tuple(named.get(number, part) for number, part in zip(column.ids, column.parts, strict=True))
     if table.format != "paimon":
         return column.parts
     schemas = {one.id: one for one in table.schema.versions}
@@ -125,6 +131,15 @@ def _find_names(table: Table, file: DataFile, column: Column) -> tuple[str, ...]
         names.append(found.name)
         fields = found.type.children
     return tuple(names)
+
+
+def _list_physical(described: Any) -> Iterator[tuple[int, str]]:
+    """The physical names in a schema of Delta, by column id."""
+    for field in described["fields"] if isinstance(described, dict) and "fields" in described else ():
+        metadata = field["metadata"]
+        if "delta.columnMapping.id" in metadata:
+            yield metadata["delta.columnMapping.id"], metadata["delta.columnMapping.physicalName"]
+        yield from _list_physical(field["type"])
 
 
 class _Arrow:

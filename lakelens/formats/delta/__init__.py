@@ -19,7 +19,10 @@ class DeltaFormat(Driver):
     is_numbered = ("_delta_log/*.json", "_delta_log/*.checkpoint.*", "_delta_log/*.crc")
     detection = "lakelens.formats.delta.discovery:detect_table"
     opening = "lakelens.formats.delta.log_table:open_delta"
-    parts = {"references": "lakelens.formats.delta.referring:DeltaReferring"}  # noqa: RUF012
+    parts = {  # noqa: RUF012
+        "placement": "lakelens.formats.delta.placement:open_placement",
+        "references": "lakelens.formats.delta.referring:DeltaReferring",
+    }
 
 
 FORMAT = DeltaFormat()

@@ -27,9 +27,8 @@ _EVERY = os.environ.get("LAKELENS_EVERY_LAKE", "") not in ("", "0")
 _PER_STATE = 60 if _EVERY else 11
 _LEAST = 2_000  # predicates of a whole run
 _SAMPLES = [one.name for one in ll.sample()]
-# the files of these call their columns otherwise than the table does, or are in another table
-_UNREAD = {"mapped-id", "mapped-name", "mapped-later", "cloned"}
-_READ = [path for path in list_lakes() if "delta" not in path.parts or path.parent.name not in _UNREAD]
+# files of this one are in the table that it was made of, which is not here
+_READ = [path for path in list_lakes() if path.parts[-4:-1] != ("delta", "spark", "cloned")]
 CASES = [*map(str, _READ), *_SAMPLES]
 counted: dict[str, int] = defaultdict(int)
 
