@@ -153,6 +153,13 @@ class Unsupported(LakeError):
     """Something valid that lakelens does not read."""
 
 
+class NotInstalled(Unsupported, ModuleNotFoundError):
+    """Something that takes a package which is not installed: the hint is the command that installs it."""
+
+    def __str__(self) -> str:
+        return LakeError.__str__(self)
+
+
 class AccessDenied(LakeError, PermissionError):
     """The storage denied access."""
 

@@ -1,4 +1,4 @@
-"""What is installed beside this module: files of packages, and what other packages name in their entry points.
+"""What is installed beside this module: files of packages, what other packages name in their entry points, what is missing.
 
 The standard library's ways to both (`importlib.resources`, `importlib.metadata`) load e-mail, CSV and archives: a tenth of a
 first card. They are asked only where there may be something to find.
@@ -15,10 +15,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lakelens.errors import Unsupported
+from lakelens.errors import NotInstalled
 
 if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
     from importlib.metadata import EntryPoint
+    from types import FrameType
 
 
 def read_packaged(package: str, *names: str) -> bytes:
@@ -45,30 +47,35 @@ def read_text(package: str, *names: str) -> str:
 EXTRAS = dict.fromkeys(("fastavro", "mmh3", "numpy", "pandas", "pyarrow", "pyroaring"), "tables")
 
 
-def require(name: str) -> Any:
-    """Import a module of a package that the core does without. Raises `Unsupported` with the command that installs it.
+class _Wanted:
+    """Finds nothing: an import of ours for a package that the core does without fails with the command that installs it.
 
-    >>> require("pyarrow").__name__
-    'pyarrow'
+    A module imports such a package where it needs it, in one line as any other; other people's imports fail as they do.
     """
-    try:
-        return import_module(name)
-    except ModuleNotFoundError as error:
-        raise explain_missing(error) from error
+
+    @classmethod
+    def find_spec(cls, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Find where another finder has a package. Raises `NotInstalled` where none has and lakelens imports it."""
+        if name not in EXTRAS:
+            return None
+        for finder in sys.meta_path:
+            found = None if finder is cls else finder.find_spec(name, path, target)
+            if found is not None:
+                return found
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and (asked := frame.f_globals.get("__name__", "")).startswith(_MACHINERY):
+            frame = None if asked == "importlib.util" else frame.f_back  # which only asks whether it is there
+        if frame is not None and asked.partition(".")[0] == "lakelens":
+            message, hint = (
+                f"this needs {name}, which is not installed",
+                f"pip install 'lakelens[{EXTRAS[name]}]'",
+            )
+            raise NotInstalled(message, hint=hint)
+        return None
 
 
-def explain_missing(error: ModuleNotFoundError) -> Exception:
-    """Say which command installs what a module asked for; an error about any other package stays as it is.
-
-    >>> print(explain_missing(ModuleNotFoundError("No module named 'pyarrow'", name="pyarrow")))
-    this needs pyarrow, which is not installed; try: pip install 'lakelens[tables]'
-    """
-    package = (error.name or "").partition(".")[0]
-    if package not in EXTRAS:
-        return error
-    return Unsupported(
-        f"this needs {package}, which is not installed", hint=f"pip install 'lakelens[{EXTRAS[package]}]'"
-    )
+_MACHINERY = ("importlib", "_frozen_importlib")
+sys.meta_path.insert(0, _Wanted)
 
 
 def list_entry_points(group: str) -> Sequence[EntryPoint]:

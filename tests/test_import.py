@@ -78,8 +78,8 @@ def test_a_card_and_the_listing_of_snapshots_load_no_engine_no_frame_no_arrow(na
     assert loaded_by(script) <= {"fastavro"}
 
 
-#: Modules of ours that the card of a small table may load; two of them ask whether it is a Delta table.
-MOST_MODULES = 132
+#: Modules of ours that the card of a small table may load.
+MOST_MODULES = 130
 
 
 @pytest.mark.parametrize("name", ["hive", "iceberg", "paimon"])

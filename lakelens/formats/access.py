@@ -12,7 +12,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from lakelens.errors import AccessDenied, LakeError, Missing
-from lakelens.installed import explain_missing
 from lakelens.io.ahead import fetch_along
 from lakelens.io.border import Border
 from lakelens.io.relocation import Locator, split_location
@@ -193,12 +192,7 @@ class TableAccess(Bound):
             return action()
         except LakeError as error:
             self.findings.add_error(error, path, snapshots)
-        except ModuleNotFoundError as error:
-            missing = explain_missing(error)
-            if not isinstance(missing, LakeError):
-                raise
-            self.findings.add_error(missing, path, snapshots)
-        return default
+            return default
 
     def count_reads(self) -> Reads:
         """Count what was read so far."""

@@ -164,6 +164,8 @@ class Driver(Parts):
     looked_for: str
     looks_at: tuple[str, ...] = ()
     opens: tuple[str, ...] = ()
+    #: what is in the name of a table's place or of something in it: without it nothing is loaded to detect one
+    marked_by: str = ""
     never_changes: tuple[str, ...] = ()
     is_numbered: tuple[str, ...] = ()
     detection: str
@@ -177,6 +179,9 @@ class Driver(Parts):
 
     def detect(self, place: Candidate) -> Evidence | None:
         """Recognise a table of this format: see `Format.detect`."""
+        names = (posixpath.basename(place.path.rstrip("/")), *place.children)
+        if place.refused is None and not any(self.marked_by in name for name in names):
+            return None
         evidence: Evidence | None = load_named(self.detection)(place)
         return evidence
 

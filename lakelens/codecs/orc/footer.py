@@ -21,7 +21,6 @@ from lakelens.codecs.orc.protobuf import FOOTER, METADATA, POSTSCRIPT, explain_m
 from lakelens.codecs.span.reader import in_file, shift_errors
 from lakelens.codecs.span.span import EmbeddedFile, Span
 from lakelens.errors import Corrupt, LakeError, Unsupported
-from lakelens.installed import require
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -203,12 +202,14 @@ def find_postscript(file: IO[bytes]) -> tuple[int, int]:
 @contextmanager
 def _open(file: IO[bytes], path: str | None) -> Iterator[Any]:
     """Open the file as pyarrow's, its frame checked; what pyarrow raises inside over its contents becomes our error."""
-    pa, orc = require("pyarrow"), require("pyarrow.orc")
+    import pyarrow as pa
+    import pyarrow.orc
+
     with in_file(path):
         _, end = find_postscript(file)
     file.seek(0)
     try:
-        yield orc.ORCFile(file)
+        yield pyarrow.orc.ORCFile(file)
     except LakeError:
         raise
     except pa.ArrowNotImplementedError as error:

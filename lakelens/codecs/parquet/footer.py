@@ -33,7 +33,6 @@ from lakelens.codecs.parquet.thrift import decode_struct
 from lakelens.codecs.parquet.thrift_schema import FILE
 from lakelens.codecs.span.reader import in_file
 from lakelens.errors import Corrupt, LakeError, Unsupported
-from lakelens.installed import require
 from lakelens.lazy import dataclass
 
 if TYPE_CHECKING:
@@ -294,7 +293,7 @@ def _open(file: IO[bytes], path: str | None) -> Iterator[Any]:
 @contextmanager
 def pyarrow_errors(path: str | None, offset: int | None = None) -> Iterator[None]:
     """Turns what pyarrow raises over a file's contents into our errors; mistakes in our own calls stay what they are."""
-    pa = require("pyarrow")
+    import pyarrow as pa
 
     try:
         yield

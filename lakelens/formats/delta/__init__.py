@@ -15,6 +15,7 @@ class DeltaFormat(Driver):
     name = "delta"
     looked_for = "_delta_log with N.json or N.checkpoint.parquet, N of 20 digits"
     looks_at = ("_delta_log/",)
+    marked_by = "_delta_log"
     never_changes = ("_sidecars/*.parquet", "deletion_vector_*.bin", "part-*.parquet")
     is_numbered = ("_delta_log/*.json", "_delta_log/*.checkpoint.*", "_delta_log/*.crc")
     detection = "lakelens.formats.delta.discovery:detect_table"

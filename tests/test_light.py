@@ -1,0 +1,115 @@
+"""The core needs none of the heavy packages and no thread: without them it answers the same of every sample."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+import lakelens as ll
+
+#: Samples with what pyarrow alone decodes: rows of Parquet and ORC files, and what their footers say of ORC columns.
+ROWS_ARE_READ = frozenset(
+    (
+        *("hive-orc", "iceberg-equality-deletes", "iceberg-merge-on-read", "iceberg-partition-evolution"),
+        *("iceberg-planning", "iceberg-statistics", "iceberg-v4"),
+    )
+)
+COMMAND = "is not installed; try: pip install 'lakelens[tables]'"
+
+
+def run_python(*arguments: str) -> subprocess.Popen[str]:
+    """Start a Python on some arguments; its output is kept."""
+    return subprocess.Popen(
+        [sys.executable, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def finish(process: subprocess.Popen[str]) -> str:
+    """Wait for a process that has to succeed, for its output."""
+    output, errors = process.communicate()
+    assert process.returncode == 0, errors
+    return output
+
+
+def is_said(answer: Any) -> bool:
+    """Whether an answer is the one line that names the package and the command."""
+    return isinstance(answer, str) and answer.startswith("NotInstalled: ") and answer.endswith(COMMAND)
+
+
+def test_every_sample_is_answered_alike_without_the_packages() -> None:
+    """A process that lacks them says of each sample what one that has them says, to the letter."""
+    places = {table.name: ll.sample(table.name).location for table in ll.sample()}
+    walks = [
+        run_python("-m", "tests.support.light", *options, *places.values()) for options in ((), ("--bare",))
+    ]
+    known, bare = (json.loads(finish(walk)) for walk in walks)
+    for name, place in places.items():
+        assert len(known[place]) > 10
+        others = {
+            question for question in known[place] if known[place][question] != bare[place].get(question)
+        }
+        if name not in ROWS_ARE_READ:
+            assert all(is_said(bare[place].get(question)) for question in others), (name, sorted(others))
+            assert others == {"explain"}, (name, sorted(others))
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "ll.sample('iceberg').check()",
+        "ll.sample('paimon').health()",
+        "ll.sample('hive').space()",
+        "ll.sample('iceberg').row('id = 1')",
+        "ll.sample('iceberg').snapshots.to_arrow()",
+        "next(iter(ll.sample('iceberg').files)).preview()",
+    ],
+)
+def test_what_needs_a_package_says_which_and_the_command(asked: str) -> None:
+    """It is `Unsupported`, and an `ImportError` for whoever expects one."""
+    script = f"""
+from tests.support.light import take_away
+take_away()
+import lakelens as ll
+try:
+    {asked}
+except (ll.errors.Unsupported, ImportError) as error:
+    assert isinstance(error, ll.errors.Unsupported) and isinstance(error, ModuleNotFoundError)
+    print(error)
+"""
+    assert finish(run_python("-c", script)).strip().endswith(COMMAND)
+
+
+def test_the_command_line_says_it_in_one_line() -> None:
+    """A verb ends with the line and the status of what is not read."""
+    script = """
+import sys
+from tests.support.light import take_away
+take_away()
+from lakelens.cli import main
+sys.argv = ["lakelens", "health", sys.argv[1]]
+main()
+"""
+    process = run_python("-c", script, ll.sample("iceberg").location)
+    output, errors = process.communicate()
+    assert process.returncode == 2 and not output
+    assert errors.startswith("lakelens: ") and errors.strip().endswith(COMMAND) and errors.count("\n") == 1
+
+
+def test_imports_of_others_fail_as_they_do() -> None:
+    """Only an import of ours is explained; who asks whether a package is there is told that it is not."""
+    script = """
+from importlib.util import find_spec
+from tests.support.light import take_away
+take_away()
+import lakelens.installed
+assert find_spec("numpy") is None
+try:
+    import numpy
+except ModuleNotFoundError as error:
+    print(type(error).__name__, error)
+"""
+    assert finish(run_python("-c", script)).strip() == "ModuleNotFoundError No module named 'numpy'"
