@@ -6,7 +6,7 @@ See "Add File and Remove File", "Add CDC File" and "Per-file Statistics" of the 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from lakelens.caching import cached_property
 from lakelens.errors import LakeError
 from lakelens.formats.contents import read_footer, read_rows
-from lakelens.formats.delta.actions import Action
+from lakelens.formats.delta.actions import Action, clean_path
 from lakelens.formats.delta.context import LogContext
 from lakelens.formats.delta.values import (
     find_leaf,
@@ -56,10 +56,7 @@ class DeltaFile(DataFile):
         self._key = key
         self.path = context.locate(key[0])
         self.content = "changelog" if action.kind == "cdc" else "data"
-        name = self.path.rpartition("/")[2]
-        self.file_format = (
-            "parquet" if name.endswith(".parquet") or "." not in name else name.rpartition(".")[2]
-        )
+        self.file_format = name_format(self.path)
         self.size_bytes = read_number(fields, "size")
         self.snapshot_id = self.version
         self.manifest = action.path
@@ -69,7 +66,7 @@ class DeltaFile(DataFile):
     @cached_property
     def logical_path(self) -> str:
         """The path after one percent-decoding, which identifies the file together with its vector."""
-        return self._key[0]
+        return clean_path(self.recorded_path)
 
     @cached_property
     def vector_id(self) -> str | None:
@@ -145,8 +142,16 @@ class DeltaFile(DataFile):
         return None if vector is None else read_number(vector, "cardinality")
 
 
+def name_format(path: str) -> str:
+    """Name the format of a data file by its path: Parquet unless it says another one."""
+    name = path.rpartition("/")[2]
+    return "parquet" if name.endswith(".parquet") or "." not in name else name.rpartition(".")[2]
+
+
 def find_deletes(file: DeltaFile) -> Sequence[DeleteMatch]:
     """Find the deletion vector of a file; a descriptor that says nothing is a finding."""
+    if file.vector_id is None:
+        return ()
     context, action = file._context, file._action
     return context.access.attempt(lambda: match_vector(action, context), action.path, ())
 
@@ -178,10 +183,17 @@ def _count_rows(file: DeltaFile) -> int | None:
 
 
 def _read_partition(file: DeltaFile) -> Partition:
-    """Read the partition's values by today's names and types; one that is none of its type is a finding and stays text."""
-    context = file._context
-    stored = file._action.fields.get("partitionValues")
-    held = stored if isinstance(stored, Mapping) else {}
+    context, stored = file._context, file._action.fields.get("partitionValues")
+
+    def note(message: str) -> None:
+        message = f"{message} in {file.recorded_path}"
+        context.findings.add("warning", "partition-value", file._action.path, message)
+
+    return make_partition(context, stored if isinstance(stored, Mapping) else {}, note)
+
+
+def make_partition(context: LogContext, held: Mapping[str, Any], note: Callable[[str], None]) -> Partition:
+    """Make a partition of its values by today's names and types; one that is none of its type is noted and stays text."""
     values: dict[str, Any] = {}
     texts: dict[str, str] = {}
     for field in context.partitioning.fields:
@@ -195,10 +207,7 @@ def _read_partition(file: DeltaFile) -> Partition:
         try:
             values[field.name] = parse_value(text, field.result_type)
         except _BAD:
-            message = (
-                f"{field.name} of {file.recorded_path} is {text[:60]!r}, which is no {field.result_type}"
-            )
-            context.findings.add("warning", "partition-value", file._action.path, message)
+            note(f"{field.name} is {text[:60]!r}, which is no {field.result_type},")
     if not context.partitioning.fields and held and context.metadata is None:
         values |= held
         texts |= {name: format_partition(text) for name, text in held.items()}

@@ -11,14 +11,19 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import msgspec
 
 from lakelens.errors import Corrupt, LakeError
 from lakelens.io.relocation import split_location
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 FILE_ACTIONS = ("add", "remove", "cdc")
 _MAPS = frozenset({"partitionValues", "configuration", "tags", "options"})
@@ -148,42 +153,104 @@ def check_action(action: Action) -> Action:
     return action
 
 
-def read_parquet(data: bytes, path: str, version: int) -> ActionFile:
-    """Read the actions of a checkpoint or a sidecar in Parquet. Raises `LakeError` for one that does not decode."""
-    table = read_columns(data, path)
-    found = ActionFile()
-    names = [name for name in table.column_names if name != "checkpointMetadata"]
-    import pyarrow as pa
+class LogColumns:
+    """A checkpoint or a sidecar in Parquet, opened and looked at: none that would become too much is decoded."""
 
-    columns = [table[name].to_pylist() for name in names if pa.types.is_struct(table[name].type)]
-    kinds = [name for name in names if pa.types.is_struct(table[name].type)]
-    if not kinds:
-        raise Corrupt("no checkpoint: it has no column of an action", path=path, seen=table.column_names[:8])
-    for position, row in enumerate(zip(*columns, strict=True)):
-        for kind, held in zip(kinds, row, strict=True):
-            if held is None or (kind in FILE_ACTIONS and held.get("path") is None):
-                continue
-            try:
-                found.actions.append(check_action(Action(kind, _strip(held), path, position, version)))
-            except LakeError as error:
-                _keep_error(found, error)
+    def __init__(self, data: bytes, path: str) -> None:
+        """Raises `LakeError` for what is no Parquet file, and for one that claims more than it can be."""
+        from lakelens.codecs.parquet.footer import decode_footer
+        from lakelens.codecs.parquet.records import check_claims, count_batch_rows
+
+        self.path, self.size_bytes = path, len(data)
+        footer = decode_footer(io.BytesIO(data), path)
+        check_claims(data, footer, path)
+        self.row_count = footer.num_rows
+        self._batch_rows = count_batch_rows(footer)
+        with self.refuse():
+            import pyarrow as pa
+            import pyarrow.parquet as pq
+
+            self._file = pq.ParquetFile(pa.BufferReader(data))
+            #: the columns of actions
+            self.kinds = [field.name for field in self._file.schema_arrow if pa.types.is_struct(field.type)]
+        if not self.kinds:
+            seen = self._file.schema_arrow.names[:8]
+            raise Corrupt("no checkpoint: it has no column of an action", path=path, seen=seen)
+
+    def iterate(
+        self, columns: Sequence[str], groups: Sequence[int] | None = None
+    ) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """Iterate some columns in batches, each with the number of its first row. Raises `LakeError` for damage.
+
+        A column with a point is a field of one. `groups` are row groups (None: all), whose rows are counted from 0.
+        """
+        start = 0
+        with self.refuse():
+            for batch in self._file.iter_batches(self._batch_rows, row_groups=groups, columns=list(columns)):
+                yield start, batch
+                start += batch.num_rows
+
+    def read_row(self, kind: str, number: int) -> pa.Scalar:
+        """Read the action of a kind in one row; the row group that holds it is kept. Raises `LakeError`."""
+        with self.refuse():
+            group, first = 0, 0
+            while number - first >= (rows := self._file.metadata.row_group(group).num_rows):
+                group, first = group + 1, first + rows
+            if self._kept is None or self._kept[0] != (kind, group):
+                self._kept = (kind, group), self._file.read_row_group(group, [kind])[kind]
+            return self._kept[1][number - first]
+
+    _kept: tuple[tuple[str, int], pa.ChunkedArray] | None = None
+
+    @contextmanager
+    def refuse(self) -> Iterator[None]:
+        """Raise whatever goes wrong over the contents of the file as `Corrupt`."""
+        try:
+            yield
+        except (LakeError, GeneratorExit):
+            raise
+        except Exception as error:
+            seen = f"{type(error).__name__}: {error}"
+            raise Corrupt("the checkpoint does not decode", path=self.path, offset=0, seen=seen) from error
+
+
+def read_rows(columns: LogColumns, version: int, *, files: bool = True) -> ActionFile:
+    """Read the actions of a checkpoint or a sidecar in Parquet, without those of `files` where these are not wanted.
+
+    Raises `LakeError` for one that does not decode.
+    """
+    import pyarrow.compute as pc
+
+    found = ActionFile()
+    kinds = [
+        kind for kind in columns.kinds if kind != "checkpointMetadata" and (files or kind not in FILE_ACTIONS)
+    ]
+    with columns.refuse():
+        for start, batch in columns.iterate(kinds) if kinds else ():
+            rows: list[tuple[int, int, str, Any]] = []
+            for place, kind in enumerate(kinds):
+                there = pc.indices_nonzero(batch[kind].is_valid())
+                held = zip(there.to_pylist(), batch[kind].take(there).to_pylist(), strict=True)
+                rows += [
+                    (row, place, kind, one)
+                    for row, one in held
+                    if kind not in FILE_ACTIONS or one.get("path") is not None
+                ]
+            for row, _, kind, held in sorted(rows, key=itemgetter(0, 1)):
+                try:
+                    found.actions.append(
+                        check_action(Action(kind, _strip(held), columns.path, start + row, version))
+                    )
+                except LakeError as error:
+                    _keep_error(found, error)
     return found
 
 
-def read_columns(data: bytes, path: str) -> Any:
-    """Read a Parquet file of the log as an Arrow table. Raises `LakeError`."""
-    from lakelens.codecs.parquet.footer import decode_footer, read_rows
-    from lakelens.codecs.parquet.sizes import check_records
-
-    try:
-        footer = decode_footer(io.BytesIO(data), path)
-        check_records(data, footer)
-        return read_rows(io.BytesIO(data), footer.num_rows, path)
-    except LakeError:
-        raise
-    except Exception as error:
-        seen = f"{type(error).__name__}: {error}"
-        raise Corrupt("the checkpoint does not decode", path=path, offset=0, seen=seen) from error
+def read_row(columns: LogColumns, kind: str, number: int, version: int) -> Action:
+    """Read one action of a checkpoint or a sidecar in Parquet. Raises `LakeError`."""
+    with columns.refuse():
+        held = columns.read_row(kind, number).as_py()
+    return check_action(Action(kind, _strip(held or {}), columns.path, number, version))
 
 
 def _strip(held: Mapping[str, Any]) -> dict[str, Any]:

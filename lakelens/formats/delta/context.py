@@ -9,7 +9,7 @@ from typing import Any
 from lakelens.caching import cached_property
 from lakelens.errors import Corrupt, LakeError
 from lakelens.formats.access import LruCache, TableAccess, explain_late
-from lakelens.formats.delta.actions import Action, ActionFile, parse_lines, read_parquet
+from lakelens.formats.delta.actions import Action, ActionFile, LogColumns, parse_lines, read_rows
 from lakelens.formats.delta.discovery import HINT, LOG, Checkpoint, LogListing, read_names
 from lakelens.formats.delta.schema_json import TableColumns, parse_schema
 from lakelens.io.relocation import Locator, split_location
@@ -20,6 +20,7 @@ from lakelens.model.finding import Findings
 from lakelens.model.schema import DataType, PartitionField, PartitionSpec, Schema
 
 _MOST_BYTES = 256 * 1024 * 1024  # of files of the log that are kept decoded, by what they have stored
+_MOST_TOPS = 64  # checkpoints of which what is not about files is kept
 #: the features that a reader has to know, as far as this one does
 READER_FEATURES = frozenset(
     {"columnMapping", "deletionVectors", "timestampNtz", "v2Checkpoint", "vacuumProtocolCheck", "geospatial"}
@@ -50,6 +51,8 @@ class LogContext(Bound):
         self.folder = f"{self.root}/{LOG}"
         self.read_metadata: Callable[[], Action | None] = lambda: None
         self._files: LruCache[str, tuple[ActionFile, int]] = LruCache(_MOST_BYTES, lambda held: held[1])
+        self._opened: LruCache[str, LogColumns] = LruCache(_MOST_BYTES, lambda opened: opened.size_bytes)
+        self._tops: LruCache[str, ActionFile] = LruCache(_MOST_TOPS)
 
     @cached_property
     def log(self) -> LogListing:
@@ -98,12 +101,23 @@ class LogContext(Bound):
         """Read the actions of a file of the log. Raises `LakeError` for one that cannot be read at all."""
 
         def load() -> tuple[ActionFile, int]:
-            data = self.store.read(path)
             if path.endswith(".parquet"):
-                return read_parquet(data, path, version), len(data)
+                columns = self.open_columns(path)
+                return read_rows(columns, version), columns.size_bytes
+            data = self.store.read(path)
             return parse_lines(data, path, version), len(data)
 
         return self._files.get(path, load)[0]
+
+    def open_columns(self, path: str) -> LogColumns:
+        """Open a file of the log in Parquet. Raises `LakeError`."""
+        return self._opened.get(path, lambda: LogColumns(self.store.read(path), path))
+
+    def read_others(self, path: str, version: int) -> ActionFile:
+        """Read the actions of a file of the log that are not about files; of JSON all of them. Raises as `read` does."""
+        if not path.endswith(".parquet"):
+            return self.read(path, version)
+        return self._tops.get(path, lambda: read_rows(self.open_columns(path), version, files=False))
 
     def list_parts(self, checkpoint: Checkpoint) -> list[tuple[str, int | None]]:
         """List the files that hold a checkpoint's actions, with their sizes as recorded: its own, and its sidecars.
@@ -125,7 +139,7 @@ class LogContext(Bound):
         """Read what a checkpoint that may name sidecars says itself; nothing of one in parts, which has none."""
         if checkpoint.kind == "multi-part":
             return []
-        return self.read(checkpoint.files[0].path, checkpoint.version).actions
+        return self.read_others(checkpoint.files[0].path, checkpoint.version).actions
 
     def locate(self, recorded: str) -> str:
         """Locate a file by its decoded path: below the table, or where an absolute path leads."""

@@ -7,8 +7,8 @@ add or remove. Damage is a finding of the version; what is left of it is reconci
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -21,50 +21,78 @@ from lakelens.formats.delta.discovery import Checkpoint
 
 Key = tuple[str, str]
 _MOST_FILES = 2_000_000  # of states that are kept
+_LARGE = 256 * 1024  # bytes of a checkpoint whose files are read when they are asked for
 
 
-@dataclass(slots=True)
 class State:
     """One version: live files and tombstones by what identifies them, and what is newest of all other actions.
 
-    `is_whole` is false where something that leads to it could not be read.
+    Of a large checkpoint the files are read when they are first asked for. `is_whole` is false where something that leads
+    to the version could not be read, as far as it was read.
     """
 
-    version: int
-    files: dict[Key, Action] = field(default_factory=dict)
-    tombstones: dict[Key, Action] = field(default_factory=dict)
-    metadata: Action | None = None
-    protocol: Action | None = None
-    transactions: dict[Any, Action] = field(default_factory=dict)
-    domains: dict[Any, Action] = field(default_factory=dict)
-    checkpoint: Checkpoint | None = None
-    is_whole: bool = True
+    def __init__(self, version: int, checkpoint: Checkpoint | None = None) -> None:
+        self.version = version
+        self.checkpoint = checkpoint
+        self.metadata: Action | None = None
+        self.protocol: Action | None = None
+        self.transactions: dict[Any, Action] = {}
+        self.domains: dict[Any, Action] = {}
+        self.is_whole = True
+        #: reads live files and tombstones where that was not done yet
+        self.load_files: Callable[[State], None] | None = None
+        self._files: dict[Key, Action] = {}
+        self._tombstones: dict[Key, Action] = {}
+
+    @property
+    def files(self) -> dict[Key, Action]:
+        """The live files, in the order in which they were added."""
+        self._load()
+        return self._files
+
+    @property
+    def tombstones(self) -> dict[Key, Action]:
+        """The files that were removed and are still named, in the order in which that was done."""
+        self._load()
+        return self._tombstones
+
+    @property
+    def kept_count(self) -> int:
+        """How many files are in memory."""
+        return len(self._files)
+
+    def _load(self) -> None:
+        if self.load_files is not None:
+            load, self.load_files = self.load_files, None
+            try:
+                load(self)
+            except BaseException:
+                self.load_files = load  # an interrupt: the next one who asks begins again
+                raise
 
     def copy(self, version: int) -> State:
         """The same state, to go on from."""
-        return State(
-            version,
-            dict(self.files),
-            dict(self.tombstones),
-            self.metadata,
-            self.protocol,
-            dict(self.transactions),
-            dict(self.domains),
-            self.checkpoint,
-            self.is_whole,
-        )
+        made = State(version, self.checkpoint)
+        made.metadata, made.protocol, made.is_whole = self.metadata, self.protocol, self.is_whole
+        made.transactions, made.domains = dict(self.transactions), dict(self.domains)
+        made.load_files = self.load_files
+        made.take_files(self)
+        return made
+
+    def take_files(self, other: State) -> None:
+        """Take over the files of another state, as far as these are in memory."""
+        self._files, self._tombstones = dict(other._files), dict(other._tombstones)
 
     def apply(self, action: Action) -> None:
-        """Take in one action, newer than all before."""
+        """Take in one action, newer than all before; one about files only where files are not read later."""
         match action.kind:
-            case "add":
+            case "add" | "remove":
+                if self.load_files is not None:
+                    return
                 key = action.key
-                self.files[key] = action
-                self.tombstones.pop(key, None)
-            case "remove":
-                key = action.key
-                self.files.pop(key, None)
-                self.tombstones[key] = action
+                self._files.pop(key, None)
+                self._tombstones.pop(key, None)
+                (self._files if action.kind == "add" else self._tombstones)[key] = action
             case "metaData":
                 self.metadata = action
             case "protocol":
@@ -93,7 +121,7 @@ class Replay:
 
     def __init__(self, context: LogContext) -> None:
         self.context = context
-        self._states: LruCache[int, State] = LruCache(_MOST_FILES, lambda state: len(state.files) + 100)
+        self._states: LruCache[int, State] = LruCache(_MOST_FILES, lambda state: state.kept_count + 100)
         self._newest_kept: list[int] = []
         self._broken: set[str] = set()  # checkpoints that could not be read
         self._metadata: dict[int, Action | None] = {}
@@ -159,15 +187,20 @@ class Replay:
         """Reconcile a version. What cannot be read is a finding of it."""
         return self._states.get(version, lambda: self._reconcile(version))
 
-    def _reconcile(self, version: int) -> State:
+    def _reconcile(self, version: int, *, at_once: bool = False) -> State:
+        """Reconcile a version; `at_once` with its files, however large its checkpoint is."""
         while True:
             segment = self.find_segment(version)
-            start = self._find_kept(segment)
+            start = self._find_kept(segment, at_once)
             if start is not None:
                 state = start.copy(version)
                 break
-            state = State(version, checkpoint=segment.checkpoint)
-            if segment.checkpoint is None or self._take_checkpoint(state, segment.checkpoint):
+            state = State(version, segment.checkpoint)
+            if segment.checkpoint is None:
+                break
+            if not at_once and sum(info.size for info in segment.checkpoint.files) >= _LARGE:
+                state.load_files = self._load_files
+            if self._take_checkpoint(state, segment.checkpoint):
                 break
         done = start.version if start is not None else -1
         for path, number in segment.commits:
@@ -177,10 +210,17 @@ class Replay:
             first = segment.commits[0][0].rpartition("/")[2]
             if not first.endswith(".compacted.json"):
                 state.is_whole = False
-        self._newest_kept = [*self._newest_kept[-7:], version]
+        if not at_once:
+            self._newest_kept = [*self._newest_kept[-7:], version]
         if state.protocol is not None:
             self._note_features(state.protocol, version)
         return state
+
+    def _load_files(self, state: State) -> None:
+        """Read the files of a version of which all else is known; from another checkpoint where its own is damaged."""
+        whole = self._reconcile(state.version, at_once=True)
+        state.take_files(whole)
+        state.checkpoint, state.is_whole = whole.checkpoint, state.is_whole and whole.is_whole
 
     def _note_features(self, protocol: Action, version: int) -> None:
         """Keep as a finding that the protocol asks readers for what is not known here."""
@@ -194,12 +234,14 @@ class Replay:
             message = f"readers have to know {asked}, which is not known here: the log is shown, what rows mean may differ"
             self.context.findings.add("warning", "unknown-feature", protocol.path, message, (version,))
 
-    def _find_kept(self, segment: Segment) -> State | None:
+    def _find_kept(self, segment: Segment, at_once: bool) -> State | None:
         """Find a state that was reconciled before and that a version can go on from, without reading its checkpoint."""
         ends = {number for _, number in segment.commits}
         for version in sorted(set(self._newest_kept), reverse=True):
             if version < segment.version and version in ends:
-                return self.find_state(version)
+                state = self.find_state(version)
+                if not at_once or state.load_files is None:
+                    return state
         return None
 
     def _take_checkpoint(self, state: State, checkpoint: Checkpoint) -> bool:
@@ -207,8 +249,11 @@ class Replay:
         context, found = self.context, list[ActionFile]()
         path = checkpoint.files[0].path
         try:
-            for part, _ in context.list_parts(checkpoint):
-                found.append(context.read(part, checkpoint.version))
+            parts = context.list_parts(checkpoint)
+            if state.load_files is None:
+                found = [context.read(part, checkpoint.version) for part, _ in parts]
+            else:  # a sidecar has nothing else than files
+                found = [context.read_others(info.path, checkpoint.version) for info in checkpoint.files]
             errors = [error for held in found for error in held.errors]
             kinds = {action.kind for held in found for action in held.actions}
             if not {"protocol", "metaData"} <= kinds:
@@ -271,10 +316,13 @@ class Replay:
                 self.context.findings.add("warning", "repeated-add", path, message, (version,))
             seen.add(name)
 
-    def list_double(self, state: State) -> Iterator[str]:
-        """List the paths that are live twice, with different vectors: rows of such a file are read twice."""
+    def note_doubles(self, version: int, paths: Iterable[str]) -> None:
+        """Keep as findings the paths that are live twice, with different vectors: rows of such a file are read twice."""
         seen: set[str] = set()
-        for name, _ in state.files:
+        for name in paths:
             if name in seen:
-                yield name
+                message = f"{name} is live twice, with different deletion vectors"
+                commit = self.context.log.commits.get(version)
+                path = self.context.folder if commit is None else commit.path
+                self.context.findings.add("error", "live-twice", path, message, (version,))
             seen.add(name)

@@ -19,8 +19,8 @@ from lakelens.errors import Corrupt
 from lakelens.model.schema import DataType
 
 NULL = "__HIVE_DEFAULT_PARTITION__"
-_CUT = 32  # characters of text in statistics
-_EXACT_DIGITS, _DOUBLE_DIGITS = 15, 17  # that a double always keeps, and that it is written with
+CUT = 32  # characters of text in statistics
+EXACT_DIGITS, _DOUBLE_DIGITS = 15, 17  # that a double always keeps, and that it is written with
 _PLAIN = " !$&()+,-.;<>@[]^_`{|}~"  # what Hive leaves as it is in the name of a partition's directory
 _MILLISECOND = timedelta(microseconds=999)
 _MOMENT = re.compile(
@@ -183,7 +183,7 @@ def read_bound(stored: Any, kind: DataType, *, is_upper: bool) -> tuple[Any, boo
 
 def _widen_decimal(number: Decimal, kind: DataType, is_upper: bool) -> tuple[Decimal, bool]:
     """Widen a bound that may have gone through a double, as delta-rs writes it: then its last digits are rounded."""
-    if kind.precision <= _EXACT_DIGITS or len(number.normalize().as_tuple().digits) > _DOUBLE_DIGITS:
+    if kind.precision <= EXACT_DIGITS or len(number.normalize().as_tuple().digits) > _DOUBLE_DIGITS:
         return number, False
     near = float(number)
     if Decimal(repr(near)) != number:
@@ -196,13 +196,13 @@ def _widen_decimal(number: Decimal, kind: DataType, is_upper: bool) -> tuple[Dec
 
 def _is_cut(text: str) -> bool:
     """Whether text has the length to which it is cut, in characters, or in units of UTF-16 as some writers count."""
-    return len(text) >= _CUT or len(text) + sum(ord(letter) > 0xFFFF for letter in text) >= _CUT
+    return len(text) >= CUT or len(text) + sum(ord(letter) > 0xFFFF for letter in text) >= CUT
 
 
 def _widen_text(text: str) -> tuple[str | None, bool]:
     """Raise an upper bound that was cut and not raised by its writer, who would have appended a character for it."""
     units = len(text) + sum(ord(letter) > 0xFFFF for letter in text)
-    if _CUT not in (len(text), units):
+    if CUT not in (len(text), units):
         return text, _is_cut(text)
     for place in range(len(text) - 1, -1, -1):
         code = ord(text[place]) + 1

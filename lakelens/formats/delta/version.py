@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from lakelens.caching import cached_property
 from lakelens.errors import LakeError
 from lakelens.formats.delta.action_file import DeltaFile, make_file, read_moment
-from lakelens.formats.delta.actions import Action, ActionFile
+from lakelens.formats.delta.actions import Action, ActionFile, clean_path
 from lakelens.formats.delta.context import LogContext, make_partitioning, read_configuration, read_schema
+from lakelens.formats.delta.live_files import LiveFiles
 from lakelens.formats.delta.manifests import LogFile, LogSegment
 from lakelens.formats.delta.replay import Replay, State
 from lakelens.formats.delta.vectors import describe_vectors, place_vector
@@ -124,11 +125,7 @@ class DeltaSnapshot(Snapshot):
     @cached_property
     def state(self) -> State:
         """Its reconciled actions."""
-        state = self._replay.find_state(self.id)
-        for name in self._replay.list_double(state):
-            message = f"{name} is live twice, with different deletion vectors"
-            self.context.findings.add("error", "live-twice", self.path or "", message, (self.id,))
-        return state
+        return self._replay.find_state(self.id)
 
     @property
     def protocol(self) -> Mapping[str, Any]:
@@ -196,7 +193,15 @@ class DeltaSnapshot(Snapshot):
         return found
 
     def _open_files(self) -> FileSet:
-        return FileSet(lambda: self._make_files(self.state.files.values()), lambda: self.context.file_columns)
+        def load() -> list[DataFile]:
+            self._replay.note_doubles(self.id, (path for path, _ in self.state.files))
+            return self._make_files(self.state.files.values())
+
+        return FileSet(load, lambda: self.context.file_columns, lambda: LiveFiles(self))
+
+    def note_doubles(self, paths: Iterable[str]) -> None:
+        """Keep as findings which of the recorded paths of its files are live twice."""
+        self._replay.note_doubles(self.id, map(clean_path, paths))
 
     def _name_lists(self) -> ManifestLists[LogSegment]:
         """Name what leads to it: the checkpoint's files, and the commits after it."""
