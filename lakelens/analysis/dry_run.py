@@ -471,6 +471,14 @@ class Plan(Tabular, Displayable):
         return self.proposal.orphans is not None or self.proposal.frees == "orphans"
 
     @cached_property
+    def is_exchange(self) -> bool:
+        """Whether files that are there already come in for others that leave: none is written."""
+        replaced = self.proposal.replaces
+        return bool(self._read_paths and replaced) and self._read_paths.isdisjoint(
+            one.path for one in replaced
+        )
+
+    @cached_property
     def outcome(self) -> Sequence[Output]:
         """The files that come out of a rewriting, by role: not the documents that any commit writes."""
         wanted = {count.role for count in self.replaced_counts} | {
@@ -516,6 +524,8 @@ class Plan(Tabular, Displayable):
         count = len(self.reads) or len(self.replaced)
         if not len(self.reads):
             return f"takes {count:,} file{'s' * (count != 1)} out of the current state"
+        if self.is_exchange:
+            return f"adds {count:,} file{'s' * (count != 1)} to the current state, and takes {len(self.replaced):,} out"
         out = sum(one.files for one in self.outcome)
         return f"rewrites {count:,} file{'s' * (count != 1)} into about {out:,}"
 

@@ -203,9 +203,8 @@ class Biography(Tabular, Displayable):
             words.append(f"deleting tag {_join(self.tags)}")
         if self.last_needed is not None:
             at = self.last_needed.committed_at
-            words.append(
-                f"expiring snapshot {self.last_needed.id} ({'' if at is None else format_time(at)}) and what is older"
-            )
+            when = "" if at is None else format_time(at)
+            words.append(Living.of(self.past.table).describe_release(self.last_needed, when))
         return f"{' and '.join(words)} frees its {self.file.own_size_bytes or 0:,} bytes"
 
     # --- in short ------------------------------------------------------------------------------------------------------

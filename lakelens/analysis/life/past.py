@@ -88,7 +88,7 @@ class Past:
 
     def _list_states(self) -> Iterator[State]:
         seen: dict[tuple[object, ...], int] = {}
-        for keeper in Referring.of(self.table).list_keepers():
+        for keeper in Referring.of(self.table).list_states():
             if keeper.snapshot is None:
                 self.unread.append(keeper)
                 continue

@@ -131,6 +131,10 @@ _METADATA = (
     "consumer",
     "marker",
     "changelog snapshot",
+    "commit",
+    "compacted commits",
+    "checkpoint",
+    "checksum",
 )
 
 
@@ -288,6 +292,8 @@ class Census:
             return STATISTICS, role
         if role == "deletion vectors":
             return DELETES, role
+        if role.startswith("removed "):
+            return NAMED, ""
         if role.endswith("index") and role != "file index":
             return INDEXES, form_plural(role)
         group = METADATA if is_owned or role.endswith(_METADATA) else LIVE
@@ -317,6 +323,8 @@ class Census:
             purpose = Referring.of(self.table).find_purpose(self._shorten(path))
             if purpose.standing == "known" and purpose.role.endswith(_METADATA):
                 label = METADATA, form_plural(purpose.role)
+            elif purpose.standing == "known" and purpose.role == "change data":
+                label = CHANGELOG, purpose.role
             elif purpose.standing in ("known", "hidden"):
                 label = HIDDEN, form_plural(purpose.role)
             elif purpose.standing == "foreign":

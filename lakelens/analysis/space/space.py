@@ -18,6 +18,7 @@ from lakelens.analysis.space.division import Division, divide_files
 from lakelens.analysis.space.holders import Expiries, Expiry, Holder, Holders, format_time, parse_before
 from lakelens.caching import cached_property
 from lakelens.display import Displayable, Named
+from lakelens.model.check.references import Referring
 from lakelens.model.collections import Items, Tabular
 from lakelens.model.facts.facts import Fact
 from lakelens.model.facts.traits import format_size
@@ -289,7 +290,7 @@ class Space(Tabular, Displayable):
             return f"the current snapshot, {current.id}"
         age = format_age(self.age)
         return {
-            names.NAMED: f"entries that remove them; {self.table.traits.title}'s own cleaning passes them over",
+            names.NAMED: Referring.of(self.table).describe_removed(),
             names.METADATA: "the table",
             names.STATISTICS: "the table, or the snapshot that they are about",
             names.ORPHANS: f"nobody; older than {age}",

@@ -21,6 +21,8 @@ class DeltaFormat(Driver):
     detection = "lakelens.formats.delta.discovery:detect_table"
     opening = "lakelens.formats.delta.log_table:open_delta"
     parts = {  # noqa: RUF012
+        "life": "lakelens.formats.delta.life:DeltaLiving",
+        "maintenance": "lakelens.formats.delta.maintenance.procedures:PROCEDURES",
         "placement": "lakelens.formats.delta.placement:open_placement",
         "references": "lakelens.formats.delta.referring:DeltaReferring",
     }

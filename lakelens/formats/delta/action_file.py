@@ -101,6 +101,11 @@ class DeltaFile(DataFile):
         """The row id of its first row, with row tracking."""
         return read_number(self._action.fields, "baseRowId")
 
+    @property
+    def first_row_id(self) -> int | None:
+        """The same, as formats with row ids call it."""
+        return self.base_row_id
+
     @cached_property
     def default_row_commit_version(self) -> int | None:
         """The version that its rows are of unless they say otherwise, with row tracking."""

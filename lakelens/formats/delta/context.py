@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from lakelens.caching import cached_property
@@ -38,6 +39,8 @@ _FURTHER = (
     ("clustering_provider", DataType("string", "string")),
 )
 _TEXT = DataType("string", "string")
+_INTERVAL = re.compile(r"(-?\d+(?:\.\d+)?)\s*(week|day|hour|minute|second|millisecond|microsecond)s?")
+RETENTION, WEEK = "delta.deletedFileRetentionDuration", timedelta(weeks=1)
 
 
 class LogContext(Bound):
@@ -196,6 +199,23 @@ def read_configuration(metadata: Action | None) -> Mapping[str, Any]:
     """Read the table properties in a metadata action; none where it has none."""
     found = None if metadata is None else metadata.fields.get("configuration")
     return {str(key): str(value) for key, value in found.items()} if isinstance(found, Mapping) else {}
+
+
+def read_interval(configuration: Mapping[str, Any], name: str, default: timedelta) -> timedelta:
+    """Read a length of time among the table's properties; the default where there is none that is understood.
+
+    >>> read_interval({"d": "interval 1 day 12 hours"}, "d", timedelta(0)), read_interval({}, "d", timedelta(7))
+    (datetime.timedelta(days=1, seconds=43200), datetime.timedelta(days=7))
+    """
+    parts = _INTERVAL.findall(str(configuration.get(name, "")).lower())
+    try:
+        return (
+            sum((timedelta(**{f"{unit}s": float(number)}) for number, unit in parts), timedelta())
+            if parts
+            else default
+        )
+    except OverflowError:
+        return default
 
 
 def read_schema(metadata: Action) -> TableColumns:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import field
 from datetime import datetime, timedelta
 
@@ -22,6 +22,7 @@ from lakelens.model.storage import Evidence
 
 LOG = "_delta_log"
 HINT = "_last_checkpoint"
+VACUUMED = "_last_vacuum_info"
 _COMMIT = re.compile(r"([0-9]{20})\.json")
 _CHECKSUM = re.compile(r"([0-9]{20})\.crc")
 _CLASSIC = re.compile(r"([0-9]{20})\.checkpoint\.parquet")
@@ -31,6 +32,7 @@ _COMPACTED = re.compile(r"([0-9]{20})\.([0-9]{20})\.compacted\.json")
 _MOST = 2**63  # versions are numbers of 64 bits
 _MOST_PARTS = 100_000
 _TICK = timedelta(milliseconds=1)
+_SHOWN = ("_change_data", "_delta_index")  # that VACUUM lists although they are hidden to readers
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,4 +246,23 @@ def guess_role(relative_path: str) -> str:
     ):
         if pattern.fullmatch(name):
             return role
-    return "checkpoint hint" if name == HINT else "unknown"
+    return {HINT: "checkpoint hint", VACUUMED: "vacuum hint"}.get(name, "unknown")
+
+
+def is_hidden(relative_path: str, columns: Container[str], is_mirrored: bool) -> bool:
+    """Whether VACUUM leaves a file alone for its name: `_` or `.` in front, but for partition columns that are called so.
+
+    `is_mirrored` says that the table has metadata of Iceberg, in `metadata`.
+
+    >>> [is_hidden(name, ("_p",), False) for name in ("_p=1/a", "_a/b", "_change_data/c", "a/.b", "metadata/v1")]
+    [False, True, False, True, False]
+    """
+    return any(
+        (is_mirrored and part == "metadata")
+        or (
+            part.startswith((".", "_"))
+            and not part.startswith(_SHOWN)
+            and part.partition("=")[0] not in columns
+        )
+        for part in relative_path.split("/")
+    )

@@ -7,17 +7,21 @@ delete them, and the files of older versions may be gone: that is no damage. The
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from lakelens.errors import LakeError
-from lakelens.formats.delta.discovery import LOG, guess_role
+from lakelens.formats.delta.context import RETENTION, WEEK, read_interval
+from lakelens.formats.delta.discovery import LOG, guess_role, is_hidden
 from lakelens.formats.delta.vectors import place_vector
 from lakelens.io.store import ObjectInfo, find_info, walk
 from lakelens.model.check.references import Keeper, Purpose, Reference, Referring
 
 if TYPE_CHECKING:
+    from lakelens.formats.delta.actions import Action
     from lakelens.formats.delta.log_table import DeltaTable
 
+_MOST_STATES = 2_000
 _LOOSE = {
     "data": "neither a live file nor a tombstone of the newest version names it",
     "deletion vectors": "no live file of the newest version has a vector in it",
@@ -36,20 +40,31 @@ class DeltaReferring(Referring):
         newest = self.table.newest
         yield Keeper(f"version {newest.id}", newest, newest.path)
 
+    def list_states(self) -> Iterator[Keeper]:
+        """List the versions that can be restored, the newest thousands of them: their files may be there."""
+        for snapshot in self.table.snapshots[-_MOST_STATES:]:
+            yield Keeper(f"version {snapshot.id}", snapshot, snapshot.path)
+
+    def describe_removed(self) -> str:
+        """See `Referring.describe_removed`."""
+        span = read_interval(self.table._context.configuration, RETENTION, WEEK)
+        return f"tombstones, until VACUUM finds them older than {span / timedelta(days=1):g} days"
+
     def list_documents(self) -> Iterator[Reference]:
         """List files of vectors, and sidecars of kept checkpoints; what was removed is named by entries."""
         context, state = self.table._context, self.table.newest.state
-        for is_live, actions in ((True, state.files.values()), (False, state.tombstones.values())):
-            for action in actions:
-                if action.vector is None:
-                    continue
-                try:
-                    place = place_vector(action, context)
-                except LakeError:  # a finding of its file
-                    continue
-                # that of a tombstone goes with its file
-                if place.inline is None and (is_live or find_info(context.store, place.path) is not None):
-                    yield Reference(place.path, "deletion vectors", is_needed=is_live)
+        for action in state.files.values():
+            path = self._place_vector(action)
+            if path is not None:
+                yield Reference(path, "deletion vectors", is_needed=True)
+        for (name, _), action in state.tombstones.items():
+            for path, role in (
+                (context.locate(name), "removed data"),
+                (self._place_vector(action), "removed vectors"),
+            ):
+                # VACUUM may have deleted it since
+                if path is not None and find_info(context.store, path) is not None:
+                    yield Reference(path, role)
         for version, checkpoints in context.log.checkpoints.items():
             for checkpoint in checkpoints:
                 try:
@@ -59,6 +74,16 @@ class DeltaReferring(Referring):
                 for path, size in parts[len(checkpoint.files) :]:
                     is_newest = checkpoint is state.checkpoint
                     yield Reference(path, "sidecar", size, is_needed=is_newest, snapshot_id=version)
+
+    def _place_vector(self, action: Action) -> str | None:
+        """Place the file of an action's deletion vector; None where it has none, or says nothing that can be read."""
+        if action.vector is None:
+            return None
+        try:
+            place = place_vector(action, self.table._context)
+        except LakeError:  # a finding of its file
+            return None
+        return place.path if place.inline is None else None
 
     def list_objects(self, refuse: Callable[[LakeError], None]) -> Iterator[ObjectInfo]:
         """See `Referring.list_objects`."""
@@ -74,11 +99,12 @@ class DeltaReferring(Referring):
         role = guess_role(relative_path)
         if relative_path.startswith(f"{LOG}/"):
             return Purpose(role, "loose", _LOOSE[role]) if role in _LOOSE else Purpose(role, "known")
-        parts = relative_path.split("/")
         if role == "change data":
             return Purpose(role, "known")
         columns = {field.source_name for field in self.table.partitioning.fields}
-        for part in parts:
-            if part.startswith(".") or (part.startswith("_") and part.partition("=")[0] not in columns):
-                return Purpose(role, "hidden")
+        is_mirrored = "iceberg" in self.table._context.configuration.get(
+            "delta.universalFormat.enabledFormats", ""
+        )
+        if is_hidden(relative_path, columns, is_mirrored):
+            return Purpose(role, "hidden")
         return Purpose(role, "loose", _LOOSE[role])

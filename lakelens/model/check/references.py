@@ -128,6 +128,14 @@ class Referring(Part):
                 seen.add(found.path)
                 yield Keeper(f"{ref.type} {ref.name}", found, found.path, kind=ref.type, ref=ref.name)
 
+    def list_states(self) -> Iterator[Keeper]:
+        """List the states that rows and files are followed through: those that keep files, and perhaps older ones."""
+        return self.list_keepers()
+
+    def describe_removed(self) -> str:
+        """Say what keeps the files that entries remove and no state needs."""
+        return f"entries that remove them; {self.table.traits.title}'s own cleaning passes them over"
+
     def list_named(self, keeper: Keeper) -> Iterator[Reference]:
         """The files that a state names itself, beside manifest lists, manifests and their files. Raises `LakeError`."""
         return iter(())

@@ -226,6 +226,10 @@ class Living(Part):
         """The commit that wrote a row which a later snapshot made visible, in `file`; None where that is not another."""
         return None
 
+    def describe_release(self, snapshot: Snapshot, when: str) -> str:
+        """Describe what lets go of a file that no state after a snapshot has; `when` is the time of its commit."""
+        return f"expiring snapshot {snapshot.id} ({when}) and what is older"
+
     def describe_commit(self, snapshot: Snapshot) -> str:
         """Describe how a snapshot was committed: its operation, and what its document says of the statement."""
         return snapshot.operation or "commit"

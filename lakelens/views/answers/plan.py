@@ -86,6 +86,8 @@ def _format_rewriting(plan: Plan) -> str:
     many = " and ".join(format_role(tally.role, tally.files) for tally in main)
     if not len(plan.reads):
         return f"take {many} out of the current state"
+    if plan.is_exchange:
+        return f"add {wording.plural(len(plan.reads), 'file')} to the current state, and take {many} out"
     return f"rewrite {many} into {'about ' if out else 'nothing'}{out}"
 
 
