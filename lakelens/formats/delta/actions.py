@@ -73,11 +73,15 @@ class ActionFile:
 def clean_path(recorded: str) -> str:
     """A path as it identifies a file: percent-decoded once, without what is written in several ways for one place.
 
-    >>> clean_path("x=A%252FA/a%20b.parquet"), clean_path("file:///t/a"), clean_path("file:/t/a")
-    ('x=A%2FA/a b.parquet', 'file:/t/a', 'file:/t/a')
+    An absolute path and a `file:` URI of it are one place, as Spark qualifies paths before it compares them.
+
+    >>> clean_path("x=A%252FA/a%20b.parquet"), clean_path("file:///t/a"), clean_path("file:/t/a"), clean_path("s3a://b/a")
+    ('x=A%2FA/a b.parquet', '/t/a', '/t/a', 's3:/b/a')
     """
     decoded = unquote(recorded)
     scheme, place = split_location(decoded)
+    if scheme == "file" and place.startswith("/"):
+        return place
     return f"{scheme}:{place}" if scheme else decoded.removeprefix("./")
 
 
@@ -170,7 +174,7 @@ class LogColumns:
             import pyarrow as pa
             import pyarrow.parquet as pq
 
-            self._file = pq.ParquetFile(pa.BufferReader(data))
+            self._file = pq.ParquetFile(pa.BufferReader(data), coerce_int96_timestamp_unit="us")
             #: the columns of actions
             self.kinds = [field.name for field in self._file.schema_arrow if pa.types.is_struct(field.type)]
         if not self.kinds:
@@ -230,7 +234,7 @@ def read_rows(columns: LogColumns, version: int, *, files: bool = True) -> Actio
             rows: list[tuple[int, int, str, Any]] = []
             for place, kind in enumerate(kinds):
                 there = pc.indices_nonzero(batch[kind].is_valid())
-                held = zip(there.to_pylist(), batch[kind].take(there).to_pylist(), strict=True)
+                held = zip(there.to_pylist(), _list_values(batch[kind].take(there)), strict=True)
                 rows += [
                     (row, place, kind, one)
                     for row, one in held
@@ -246,10 +250,26 @@ def read_rows(columns: LogColumns, version: int, *, files: bool = True) -> Actio
     return found
 
 
+def _list_values(array: pa.StructArray) -> list[dict[str, Any]]:
+    """List structs as dicts; typed copies with a value that Python does not have, as a year of five digits, are left out."""
+    import pyarrow as pa
+
+    try:
+        found: list[dict[str, Any]] = array.to_pylist()
+    except (ValueError, OverflowError):
+        names = [field.name for field in array.type if not field.name.endswith("_parsed")]
+        kept = [array.field(name) for name in names]
+        found = pa.StructArray.from_arrays(kept, names=names).to_pylist()
+    return found
+
+
 def read_row(columns: LogColumns, kind: str, number: int, version: int) -> Action:
     """Read one action of a checkpoint or a sidecar in Parquet. Raises `LakeError`."""
+    import pyarrow as pa
+
     with columns.refuse():
-        held = columns.read_row(kind, number).as_py()
+        row = columns.read_row(kind, number)
+        [held] = _list_values(pa.array([row], row.type))
     return check_action(Action(kind, _strip(held or {}), columns.path, number, version))
 
 
