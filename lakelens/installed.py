@@ -78,6 +78,24 @@ _MACHINERY = ("importlib", "_frozen_importlib")
 sys.meta_path.insert(0, _Wanted)
 
 
+def list_packages(package: str) -> list[str]:
+    """List the packages inside of one, which may be in an archive.
+
+    >>> list_packages("lakelens.formats.iceberg")[:3]
+    ['check', 'defects', 'deletes']
+    """
+    found: set[str] = set()
+    for place in import_module(package).__path__:
+        try:
+            with os.scandir(place) as entries:
+                found |= {one.name for one in entries if Path(one.path, "__init__.py").is_file()}
+        except OSError:
+            from pkgutil import iter_modules
+
+            found |= {module.name for module in iter_modules([place]) if module.ispkg}
+    return sorted(found)
+
+
 def list_entry_points(group: str) -> Sequence[EntryPoint]:
     """List what other packages offer to a group, by name.
 

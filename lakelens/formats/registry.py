@@ -10,7 +10,7 @@ from importlib import import_module
 from lakelens.codecs.kinds import register_kinds
 from lakelens.errors import AccessDenied, LakeError, NotATable, Unsupported, list_nearest
 from lakelens.formats.base import Candidate, Format
-from lakelens.installed import list_entry_points, read_text
+from lakelens.installed import list_entry_points, list_packages, read_text
 from lakelens.io.ahead import fetch
 from lakelens.io.cache import Rule
 from lakelens.io.store import ObjectInfo, Store
@@ -18,18 +18,20 @@ from lakelens.io.waves import NEAR
 from lakelens.model.storage import KNOWN_FORMATS, Evidence
 
 GROUP = "lakelens.formats"
-#: Those of this package are known without its metadata: from a zip file, or a directory on the path, they open too.
-BUILT_IN = ("delta", "hive", "iceberg", "paimon")
 
 
 @cache
 def load_formats() -> dict[str, Format]:
     """Load every format by name: those of this package, and those that an entry point of another one names.
 
-    >>> set(BUILT_IN) <= set(load_formats())
+    Those of this package are the folders beside this module that have a `FORMAT`. Their entry points say the same, for
+    others; they are not asked, because from a zip file, or a directory on the path, there is no metadata.
+
+    >>> {"hive", "iceberg", "paimon"} <= set(load_formats())
     True
     """
-    found: dict[str, Format] = {name: import_module(f"lakelens.formats.{name}").FORMAT for name in BUILT_IN}
+    modules = (import_module(f"lakelens.formats.{name}") for name in list_packages("lakelens.formats"))
+    found: dict[str, Format] = {one.FORMAT.name: one.FORMAT for one in modules if hasattr(one, "FORMAT")}
     for point in list_entry_points(GROUP):
         if point.name not in found:
             found[point.name] = point.load()

@@ -262,9 +262,10 @@ def count_live_rows_of(snapshot: Snapshot, read: bool) -> LiveRows:
     return count_live_rows(snapshot.files, snapshot._note_unread, read=read)
 
 
-def count_without_summary(figures: Figures) -> LiveRows:
-    """Count the live rows by figures that manifests add up to, of a snapshot whose summary says others."""
-    rows, why = figures.rows, "the summary differs from the manifests"
+def count_without_summary(figures: Figures, stated: Figures) -> LiveRows:
+    """Count the live rows by figures that manifests add up to, of a snapshot whose summary says others, or none."""
+    differs, adds_up = "the summary differs from the manifests", "its files add up to it"
+    rows, why = figures.rows, adds_up if stated.rows is None and figures.rows is not None else differs
     if rows is None or figures.delete_files:
         return LiveRows(None, why, rows, None if rows is None else 0, rows)
     return LiveRows(rows, why, rows, rows, rows, deleted=0)

@@ -356,7 +356,7 @@ class Snapshot(FoundAgain, Explainable, Displayable):
     def _correct_live_rows(self) -> LiveRows:
         """Correct what its document states; where what was read adds up to others, these."""
         known = self.known_figures
-        return self.stated_live_rows if known == self.figures else count_without_summary(known)
+        return self.stated_live_rows if known == self.figures else count_without_summary(known, self.figures)
 
     @property
     def known_vector_count(self) -> int | None:

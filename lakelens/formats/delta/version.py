@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from lakelens.caching import cached_property
-from lakelens.errors import LakeError
-from lakelens.formats.delta.action_file import DeltaFile, make_file, read_moment
+from lakelens.errors import Corrupt, LakeError
+from lakelens.formats.delta.action_file import DeltaFile, make_file, read_moment, read_number
 from lakelens.formats.delta.actions import Action, ActionFile, clean_path
 from lakelens.formats.delta.context import LogContext, make_partitioning, read_configuration, read_schema
 from lakelens.formats.delta.live_files import LiveFiles
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 #: A commit is stored soon after its writer has looked at the clock; what is further apart was copied since.
 _SOON = timedelta(minutes=10)
+_COUNTED = 1_000  # live files whose statistics are read for a card
 
 
 class DeltaSnapshot(Snapshot):
@@ -306,6 +308,47 @@ class DeltaSnapshot(Snapshot):
         )
 
     @cached_property
+    def checksum(self) -> Mapping[str, Any]:
+        """What the checksum of the version (`.crc`) records: numFiles, tableSizeBytes and so on; empty where it has none.
+
+        One that cannot be read is a finding.
+        """
+        info = self.context.log.checksums.get(self.id)
+        if info is None:
+            return {}
+
+        def read() -> Mapping[str, Any]:
+            try:
+                held = json.loads(self.context.store.read(info.path))
+            except (ValueError, RecursionError) as error:
+                raise Corrupt("the checksum is no JSON", path=info.path, seen=str(error)) from None
+            if not isinstance(held, dict):
+                raise Corrupt("the checksum is no object", path=info.path, expected="{…}", seen=held)
+            return held
+
+        nothing: Mapping[str, Any] = {}
+        return self.context.access.attempt(read, info.path, nothing, (self.id,))
+
+    def _know_figures(self) -> Figures:
+        """Add to the figures of its commit what is known of its files: by its actions, else by its checksum.
+
+        Their rows are counted where they are few, and no vector deletes any of them.
+        """
+        state = self.state
+        if not state.is_whole:
+            return self.figures
+        if state.load_files is not None:
+            names = ("numFiles", "tableSizeBytes")
+            files, size = (read_number(self.checksum, name) for name in names)
+            return replace(self.figures, files=files, size_bytes=size)
+        actions = state.files.values()
+        size = _add_up(read_number(action.fields, "size") for action in actions)
+        rows = None
+        if len(actions) <= _COUNTED and all(action.vector is None for action in actions):
+            rows = _add_up(file.record_count for file in self._make_files(actions))
+        return replace(self.figures, files=len(actions), size_bytes=size, rows=rows)
+
+    @cached_property
     def raw(self) -> Document:
         """Gather the actions of its commit that are not about files, each under its kind."""
         found: dict[str, Any] = {}
@@ -345,6 +388,7 @@ class DeltaSnapshot(Snapshot):
         partitioning=_make_partitioning,
         index_files=_list_index_files,
         figures=_count_figures,
+        known_figures=_know_figures,
         deletion_vectors=_map_vectors,
     )
 

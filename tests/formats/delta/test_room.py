@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import tomllib
 
+from lakelens.formats.registry import load_formats
 from tests.house.tree import PACKAGE, ROOT
 
 MOST_LINES = 7_000
@@ -27,6 +29,17 @@ def test_no_other_room_knows_delta() -> None:
     }
     own = {path for path in found if path.startswith(("lakelens/formats/delta/", "lakelens/samples/"))}
     assert found - own <= ELSEWHERE
+
+
+def test_nothing_names_its_folder_but_its_entry_point() -> None:
+    """The registry finds it as a folder, and every folder that is a format has an entry point, or was there first."""
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["entry-points"]
+    own = {
+        name for name, one in load_formats().items() if type(one).__module__.startswith("lakelens.formats.")
+    }
+    assert own == {"hive", "iceberg", "paimon", *declared["lakelens.formats"]}
+    registry = (ROOT / PACKAGE / "formats/registry.py").read_text("utf-8")
+    assert "delta" not in registry.lower()
 
 
 def test_the_room_is_no_larger_than_it_may_be() -> None:
