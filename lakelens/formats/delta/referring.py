@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError
+from lakelens.formats.delta.action_file import read_number
 from lakelens.formats.delta.context import RETENTION, WEEK, read_interval
 from lakelens.formats.delta.discovery import LOG, guess_role, is_hidden
 from lakelens.formats.delta.vectors import place_vector
@@ -49,6 +50,16 @@ class DeltaReferring(Referring):
         """See `Referring.describe_removed`."""
         span = read_interval(self.table._context.configuration, RETENTION, WEEK)
         return f"tombstones, until VACUUM finds them older than {span / timedelta(days=1):g} days"
+
+    def list_named(self, keeper: Keeper) -> Iterator[Reference]:
+        """List the live files of a version: they are those of its state, whatever entries its commits have."""
+        snapshot: Any = keeper.snapshot
+        context = self.table._context
+        for (name, _), action in snapshot.state.files.items():
+            recorded = action.fields["path"]
+            yield Reference(
+                context.locate(name), "data", read_number(action.fields, "size"), recorded, is_needed=True
+            )
 
     def list_documents(self) -> Iterator[Reference]:
         """List files of vectors, and sidecars of kept checkpoints; what was removed is named by entries."""

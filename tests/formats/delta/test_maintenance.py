@@ -6,14 +6,16 @@ import json
 import re
 import shutil
 from collections import Counter
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from lakelens.analysis.check.strays import find_strays
 from lakelens.errors import LakeError
 from lakelens.formats.delta.discovery import guess_role
+from lakelens.model.check.references import Referring
 from lakelens.opening import open_table
 from tests.support.delta_runs import RECORDS, STRAYS, Run, age_and_plant, load_runs, unpack_tables
 
@@ -125,6 +127,15 @@ def test_what_delta_rs_would_delete(name: str, tables: Path, tmp_path: Path) -> 
     table = open_table(str(copy))
     plan = table.dry_run("vacuum", retain_hours=0, at=datetime.fromtimestamp(at, UTC))
     ours = {one.relative_path for one in plan.deletes if not one.relative_path.startswith("_delta_log/")}
+    strays = find_strays(table, now=datetime.fromtimestamp(at, UTC), age=timedelta(0))
+    named = {
+        reference.path.removeprefix(f"{table.location}/")
+        for reference in Referring.of(table).list_documents()
+    }
+    # beside what tombstones and change data name these are the orphans of `check`
+    assert {one.relative_path for one in strays.orphans} == {
+        path for path in ours - named if not path.startswith("_change_data/")
+    }
     theirs = set(RS["tables"][name]["full"])
     assert not ours - theirs
     vectors = {

@@ -80,12 +80,13 @@ def refuse(table: DeltaTable, call: str, why: str, *, fails: bool = False) -> Pr
 class Commits:
     """What some commits after the newest version write and delete, with the checkpoint that one of them may bring.
 
-    `lost` are the versions that cannot be restored any more, `kept` those that can.
+    `lost` are the versions that cannot be restored any more. A commit that is large by its kind always brings a checkpoint.
     """
 
     table: DeltaTable
     count: int
     now: int
+    is_large: bool = False
     writes: list[Output] = field(default_factory=list)
     deletes: list[Piece] = field(default_factory=list)
     lost: list[Fate] = field(default_factory=list)
@@ -101,7 +102,7 @@ class Commits:
             )
         every = read_size(self.table._context.configuration, _EVERY, 10)
         for version in range(newest + 1, newest + self.count + 1):
-            if every > 0 and version % every == 0:
+            if self.is_large or (every > 0 and version % every == 0):
                 self.add_checkpoint(version)
 
     def add_checkpoint(self, version: int) -> None:

@@ -80,7 +80,7 @@ def plan_restore(table: DeltaTable, values: Mapping[str, Any]) -> Proposal:
     both = len({action.key[0] for action in back} & {action.key[0] for action in out})
     came = f"{len(back):,} files of {format_size(sum(map(_read_size, back)))} come back, {len(out):,} leave"
     came += f"; {both:,} of them are the same with another deletion vector." if both else "."
-    commits = Commits(table, 1, read_now(values))
+    commits = Commits(table, 1, read_now(values), is_large=True)
     return Proposal(
         changes=f"Readers see version {version} again, as a new version: its files, schema and properties.",
         call=call,
