@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -94,6 +95,52 @@ def test_a_commit_of_iceberg_is_told_object_by_object(tmp_path: Path) -> None:
     assert change.diff is not None
     assert {f.path for f in change.diff.added} == {f.path for f in change.created if "delete" in f.role}
     assert any(place.path == "$.current-snapshot-id" for place in change.tables[0].document)
+
+
+def test_versions_of_delta_are_told_one_by_one_and_a_checkpoint_hides_none(tmp_path: Path) -> None:
+    """Version 3 has a checkpoint, which does not say what version 3 added; older versions are there as before."""
+    lake = LAKES / "delta/spark/vectors-prefixed/table"
+    later = re.compile(r"_delta_log/0{19}[34]\.")
+    (added,) = ll.open(lake).snapshot(3).changes.added
+    vectors = {vector.path for vector in ll.open(lake).snapshot(4).index_files}
+    late = {
+        path.relative_to(lake).as_posix()
+        for path in lake.rglob("*")
+        if later.match(path.relative_to(lake).as_posix())
+        or path.name == "_last_checkpoint"
+        or str(path) in {added.path, *vectors}
+    }
+    shutil.copytree(lake, tmp_path / "t")
+    for path in late:
+        (tmp_path / "t" / path).rename(tmp_path / path.replace("/", "-"))
+    (tmp_path / "t/_delta_log/.x.json.crc").write_bytes(b"crc")
+    before = list_plainly(tmp_path / "t")
+    with ll.watch(tmp_path / "t") as change:
+        for path in late:
+            (tmp_path / path.replace("/", "-")).rename(tmp_path / "t" / path)
+        (tmp_path / "t/_delta_log/.y.json.crc").write_bytes(b"crc")
+    check_plainly(before, list_plainly(tmp_path / "t"), change)
+    assert [commit.name for commit in change.snapshots] == ["version 3", "version 4"]
+    assert change.tables[0].gone == ()
+    told = tell(change)
+    log = {
+        path.removeprefix("_delta_log/0000000000000000000"): told.pop(path)
+        for path in late
+        if "_log/" in path
+    }
+    assert log == {
+        "3.json": "version 3 itself: what it adds and removes",
+        "3.crc": "version checksum, found by its name",
+        "3.checkpoint.parquet": "manifest of version 3 (checkpoint)",
+        "4.json": "version 4 itself: what it adds and removes",
+        "4.crc": "version checksum, found by its name",
+        "_delta_log/_last_checkpoint": "checkpoint hint, found by its name",
+    }
+    assert told.pop("_delta_log/.y.json.crc") == "checksum of y.json"
+    assert sorted(told.values()) == [
+        "data file added by version 3",
+        "index file (DELETION_VECTORS) of version 4",
+    ]
 
 
 @pytest.mark.parametrize("name", [MANY, ICEBERG])

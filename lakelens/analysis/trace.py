@@ -97,10 +97,24 @@ def read_state(table: Table, facts: Mapping[str, object], *, references: bool = 
     """Read all of a table that is needed when its files are gone; with `references` every snapshot is walked."""
     files = {file.path: file for file in build_tree(table, references=references, limit=1_000_000)}
     commits: dict[tuple[object, ...], tuple[str, Snapshot]] = {}
-    for snapshot, name in list_every_snapshot(table):
+    for snapshot, name in _list_commits(table):
         commits.setdefault((snapshot.path, snapshot.id, snapshot.committed_at), (name, snapshot))
     _ = table.current, table.schema, table.metadata
     return TableState(table, files, commits, facts)
+
+
+def _list_commits(table: Table) -> Iterator[tuple[Snapshot, str]]:
+    """List every state with its name, those before the others that keep no files any more but can be read."""
+    kept = list(list_every_snapshot(table))
+    paths = {snapshot.path for snapshot, _ in kept}
+    words = (
+        name.removesuffix(f" {snapshot.id}") for snapshot, name in kept if name.endswith(f" {snapshot.id}")
+    )
+    word = next(words, "snapshot")
+    for snapshot in table.snapshots:
+        if snapshot.path not in paths:
+            yield snapshot, f"{word} {snapshot.id}"
+    yield from kept
 
 
 # Why a stored object is there, or why it is gone.
@@ -523,8 +537,13 @@ def list_claims(snapshot: Snapshot, name: str, wanted: Mapping[str, State]) -> I
     document = attempt(snapshot.find_document, None)
     if document is not None:
         yield document[0], f"table metadata, committed with {name}"
-    if snapshot.path is not None and snapshot.path not in {found.path for found in snapshot.manifest_lists}:
-        yield snapshot.path, f"{name} itself: it names the manifest lists"
+    lists = {found.path for found in snapshot.manifest_lists}
+    are_files = lists != {
+        None
+    }  # those of a log are none, and a checkpoint does not say what the last commit added
+    if snapshot.path is not None and snapshot.path not in lists:
+        holds = "it names the manifest lists" if are_files else "what it adds and removes"
+        yield snapshot.path, f"{name} itself: {holds}"
     names = {posixpath.basename(path): path for path in wanted}
     uses = list(walk_snapshot(snapshot, lambda manifest: manifest.path in wanted))
     for use in uses:
@@ -534,6 +553,11 @@ def list_claims(snapshot: Snapshot, name: str, wanted: Mapping[str, State]) -> I
     for use in uses:
         if use.entry.rpartition(" (")[2].startswith("ADD"):
             yield use.path, f"{use.noun} added by {name}"
+    if not are_files:
+        added = attempt(lambda: {file.path for file in snapshot.changes.added}, set())
+        before = attempt(lambda: {file.path for file in snapshot.changes.removed}, set())
+        # with other deleted rows a file is removed and added
+        yield from ((path, f"data file added by {name}") for path in sorted(added - before))
 
 
 def diff_facts(before: Mapping[str, object], after: Mapping[str, object]) -> JsonChanges:

@@ -1,4 +1,4 @@
-"""Local Spark with Hive, Iceberg and Paimon in one session, and what its catalogs know.
+"""Local Spark with tables of every format in one session, and what its catalogs know.
 
 Nothing here imports PySpark until it is used: `import lakelens` stays quick, and opening tables from their files needs
 no Spark at all.
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from lakelens.spark.frames.dataframes import entries, files
     from lakelens.spark.frames.types import spark_schema
     from lakelens.spark.local.catalog import locate
+    from lakelens.spark.local.formats import FORMATS
     from lakelens.spark.local.runtime import fetch_jars, find_java, jar_cache, pinned_jars
-    from lakelens.spark.local.session import FORMATS, session
+    from lakelens.spark.local.session import session
     from lakelens.spark.warehouse.inventory import inventory, read_inventory
     from lakelens.spark.warehouse.views import Inventory
 
@@ -56,7 +57,7 @@ _HOMES = {
     "find_java": "local.runtime",
     "jar_cache": "local.runtime",
     "pinned_jars": "local.runtime",
-    "FORMATS": "local.session",
+    "FORMATS": "local.formats",
     # No module here is called `session` or `files`: importing it would hide the function of that name.
     "session": "local.session",
 }

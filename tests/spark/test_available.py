@@ -49,7 +49,7 @@ def test_a_jar_that_is_missing_stops_its_format_alone(
         session(tmp_path / "warehouse")
     assert len(said) == 1 and said[0].filename == __file__
     (settings,) = started
-    assert settings["spark.lakelens.formats"] == "hive,iceberg"
+    assert settings["spark.lakelens.formats"] == "hive,iceberg,delta"
     assert (
         settings["spark.ui.showConsoleProgress"] == "false"
     )  # on a slow machine it would end in a cell's output
@@ -60,10 +60,10 @@ def test_a_jar_that_is_missing_stops_its_format_alone(
 @pytest.mark.parametrize(
     ("version", "left_out", "known"),
     [
-        ("3.5.9", {"paimon"}, "hive,iceberg"),
-        ("4.0.2", {"paimon"}, "hive,iceberg"),
-        ("4.1.4", {"paimon"}, "hive,iceberg"),
-        ("4.2.0", {"iceberg", "paimon"}, "hive"),
+        ("3.5.9", {"paimon"}, "hive,iceberg,delta"),
+        ("4.0.2", {"paimon"}, "hive,iceberg,delta"),
+        ("4.1.4", {"paimon"}, "hive,iceberg,delta"),
+        ("4.2.0", {"iceberg", "paimon", "delta"}, "hive"),
     ],
 )
 def test_any_pyspark_starts_with_what_there_is(

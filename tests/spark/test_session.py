@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
+import lakelens
 from lakelens.errors import Missing, Unsupported
 from lakelens.spark import fetch_jars, find_java, jar_cache, locate, session
 from lakelens.spark.local.catalog import parse_description
+from lakelens.spark.local.formats import FORMATS
 from lakelens.spark.local.runtime import Java, choose_jars, pinned_jars
 from lakelens.spark.local.session import find_hint
 
@@ -31,7 +33,9 @@ spark.sql("INSERT INTO iceberg.db.t VALUES (1, 'a')")
 spark.sql("CREATE DATABASE paimon.db")
 spark.sql("CREATE TABLE paimon.db.t (id INT NOT NULL, name STRING) TBLPROPERTIES ('primary-key' = 'id')")
 spark.sql("INSERT INTO paimon.db.t VALUES (1, 'a')")
-for name in ("h", "iceberg.db.t", "paimon.db.t"):
+spark.sql("CREATE TABLE d (id INT, name STRING) USING delta")
+spark.sql("INSERT INTO d VALUES (1, 'a')")
+for name in ("h", "iceberg.db.t", "paimon.db.t", "d"):
     assert [tuple(row) for row in spark.table(name).collect()] == [(1, "a")], name
 assert spark.conf.get("spark.lakelens.test") == "kept"
 worker = spark.sparkContext.parallelize([0], 1).map(lambda _: __import__("sys").executable).collect()
@@ -159,7 +163,8 @@ def test_cached_jars_need_neither_network_nor_java() -> None:
     some = fetch_jars(("iceberg",), java=Java(Path("no-java-here"), 17, "nowhere"))
     assert some and set(some) < set(first)
     names = " ".join(path.name for path in first)
-    assert "iceberg-spark-runtime" in names and "paimon-spark" in names and "sqlite-jdbc" in names
+    families = ("iceberg-spark-runtime", "paimon-spark", "sqlite-jdbc", "delta-spark", "delta-storage")
+    assert all(family in names for family in families)
 
 
 def test_a_jar_that_cannot_be_had_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,10 +199,20 @@ def test_a_local_jar_takes_the_place_of_the_pinned_one(
 
 @pytest.mark.parametrize("version", ["3.5.9", "4.0.1", "4.1.4"])
 def test_every_supported_pyspark_has_jars(version: str) -> None:
-    jars = pinned_jars(("hive", "iceberg", "paimon"), version)
+    jars = pinned_jars(FORMATS, version)
     scala = "2.12" if version.startswith("3") else "2.13"
     assert any(f"iceberg-spark-runtime-{version[:3]}_{scala}:" in jar for jar in jars)
     assert any(":paimon-spark-" in jar for jar in jars) and any("sqlite-jdbc" in jar for jar in jars)
+    assert any(":delta-spark_" in jar and f"_{scala}:" in jar for jar in jars)
+
+
+def test_a_format_without_jars_for_a_pyspark_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    from lakelens.spark.local.formats import SPARK_FORMATS, SparkFormat
+
+    monkeypatch.setitem(SPARK_FORMATS, "toy", SparkFormat("toy", {"4.0": ("org.toy:toy-spark:1",)}))  # type: ignore[arg-type]
+    assert pinned_jars(("toy",), "4.0.1") == ("org.toy:toy-spark:1",)
+    with pytest.raises(Unsupported, match=r"no jars of toy are pinned for PySpark 3\.5\.9 \(known: 4\.0\)"):
+        pinned_jars(("hive", "toy"), "3.5.9")
 
 
 def test_an_unknown_pyspark_is_refused() -> None:
@@ -282,6 +297,29 @@ def test_a_partition_may_lie_elsewhere(spark: Any, tmp_path: Path) -> None:
     assert partition["values"] == {"p": "7"}
     assert partition["location"].endswith("/away")
     assert partition["storage"]["Serde Library"].endswith("ParquetHiveSerDe")
+
+
+def test_delta_tables_are_in_the_catalog_of_hive(spark: Any) -> None:
+    spark.sql("CREATE DATABASE IF NOT EXISTS located")
+    spark.sql("DROP TABLE IF EXISTS located.logged")
+    spark.sql("CREATE TABLE located.logged (id INT, name STRING) USING delta")
+    spark.sql("INSERT INTO located.logged SELECT /*+ COALESCE(1) */ id, 'a' FROM range(3)")
+    for statement in (
+        "UPDATE located.logged SET name = 'b' WHERE id = 1",
+        "DELETE FROM located.logged WHERE id = 2",
+        "MERGE INTO located.logged USING (SELECT 0 AS id, 'c' AS name) s ON logged.id = s.id "
+        "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *",
+    ):
+        spark.sql(statement)
+    entry = locate(spark, "located.logged")
+    assert (entry.name, entry.format) == ("spark_catalog.located.logged", "delta")
+    assert entry.location.endswith("hive/located.db/logged") and entry.metadata_location is None
+    table = lakelens.open("located.logged", spark=spark)
+    told = [row["operation"] for row in spark.sql("DESCRIBE HISTORY located.logged").collect()]
+    assert [one.operation for one in table.snapshots] == told[::-1]
+    assert told[::-1] == ["CREATE TABLE", "WRITE", "UPDATE", "DELETE", "MERGE"]
+    detail = spark.sql("DESCRIBE DETAIL located.logged").collect()[0]
+    assert (len(table.files), table.files.size_bytes) == (detail["numFiles"], detail["sizeInBytes"])
 
 
 def test_missing_tables_and_views_are_named(spark: Any) -> None:

@@ -22,8 +22,9 @@ CREATE = {
     "hive": "CREATE TABLE {name} (id BIGINT, name STRING) STORED AS PARQUET",
     "iceberg": "CREATE TABLE {name} (id BIGINT, name STRING) USING iceberg TBLPROPERTIES ('format-version' = '2')",
     "paimon": "CREATE TABLE {name} (id BIGINT NOT NULL, name STRING) TBLPROPERTIES ('primary-key' = 'id')",
+    "delta": "CREATE TABLE {name} (id BIGINT, name STRING) USING delta",
 }
-CATALOGS = {"hive": "spark_catalog", "iceberg": "iceberg", "paimon": "paimon"}
+CATALOGS = {"hive": "spark_catalog", "iceberg": "iceberg", "paimon": "paimon", "delta": "spark_catalog"}
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +79,14 @@ def test_a_one_line_insert(
         ]
         return
     (commit,) = change.snapshots
+    if format == "delta":
+        assert change.diff is not None and change.diff.added.record_count == 1
+        assert told(change) == [
+            "data file added by version 1",
+            "version 1 itself: what it adds and removes",
+            "version checksum, found by its name",
+        ]
+        return
     new = f"snapshot {commit.snapshot.id}"
     assert f"data file added by {new}" in told(change) and f"manifest of {new}" in " ".join(told(change))
     assert change.diff is not None and change.diff.added.record_count == 1

@@ -226,8 +226,12 @@ def guess_role(relative_path: str) -> str:
 
     >>> guess_role("_delta_log/00000000000000000001.json"), guess_role("p=1/part-0.parquet")
     ('commit', 'data')
+    >>> guess_role("_delta_log/00000000000000000001.crc"), guess_role("_delta_log/.00000000000000000001.json.crc")
+    ('version checksum', 'checksum')
     """
     name = posixpath.basename(relative_path)
+    if name.startswith(".") and name.endswith(".crc"):  # the local file system's, beside each file
+        return "checksum"
     if not relative_path.startswith(f"{LOG}/"):
         if relative_path.startswith("_change_data/"):
             return "change data"

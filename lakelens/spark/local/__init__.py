@@ -1,1 +1,1 @@
-"""A local Spark session with the three formats, the jars and the Java it needs, and what its catalogs know."""
+"""A local Spark session with its formats, the jars and the Java it needs, and what its catalogs know."""

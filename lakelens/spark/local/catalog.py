@@ -1,8 +1,8 @@
 """What a Spark session's catalogs know about a table beyond its directory.
 
-For Iceberg that is the catalog's own current metadata file, for Paimon the path, and for Hive nearly everything: the
-metastore's table, storage descriptor, partitions and statistics, read from `DESCRIBE FORMATTED` by section and key
-(the keys and their order differ between Spark versions).
+For Iceberg that is the catalog's own current metadata file, for a format whose files say everything the path, and for Hive
+nearly everything: the metastore's table, storage descriptor, partitions and statistics, read from `DESCRIBE FORMATTED` by
+section and key (the keys and their order differ between Spark versions).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.catalogs.entry import CatalogEntry, split_name
 from lakelens.errors import Missing, Unsupported, find_nearest
+from lakelens.spark.local.formats import FORMATS
 from lakelens.spark.local.session import check_running
 
 if TYPE_CHECKING:
@@ -75,11 +76,11 @@ def locate(spark: SparkSession, name: str, *, max_partitions: int = 1000) -> Cat
         log = spark.sql(f"SELECT file FROM {quoted}.metadata_log_entries").collect()
         pointer = str(log[-1][0]) if log else None
         return CatalogEntry(full, "iceberg", str(facts["Location"]), pointer, {"table": facts})
-    if provider == "paimon":
-        return _locate_paimon(spark, quoted, full, facts)
+    if provider in FORMATS and provider != "hive":
+        return _locate_described(spark, quoted, full, provider, facts)
     if catalog != "spark_catalog":
         raise Unsupported(
-            f"{full} is a table of provider {provider or 'unknown'!r}, not Hive, Iceberg or Paimon"
+            f"{full} is a table of provider {provider or 'unknown'!r}, which is none of {', '.join(FORMATS)}"
         )
     if str(facts.get("Type", "")).upper() == "VIEW" or "Location" not in facts:
         raise Unsupported(f"{full} is a view or has no location: there are no files to look at")
@@ -184,12 +185,15 @@ def _rows(spark: SparkSession, sql: str) -> Rows:
     return [tuple("" if value is None else str(value) for value in row) for row in spark.sql(sql).collect()]  # type: ignore[misc]
 
 
-def _locate_paimon(spark: SparkSession, quoted: str, full: str, facts: dict[str, Any]) -> CatalogEntry:
+def _locate_described(
+    spark: SparkSession, quoted: str, full: str, provider: str, facts: dict[str, Any]
+) -> CatalogEntry:
+    """Locate a table of which the files say everything but where it is."""
     properties = {key: value for key, value, *_ in _rows(spark, f"SHOW TBLPROPERTIES {quoted}")}
     path = properties.get("path") or facts.get("Location")
     if not path:
         raise Unsupported(f"the catalog does not say where {full} is", hint="open its directory")
-    return CatalogEntry(full, "paimon", str(path), None, {"table": facts, "properties": properties})
+    return CatalogEntry(full, provider, str(path), None, {"table": facts, "properties": properties})
 
 
 def _locate_hive(

@@ -31,6 +31,7 @@ from importlib import metadata
 from pathlib import Path
 
 from lakelens.errors import Unsupported
+from lakelens.spark.local.formats import FORMATS, SPARK_FORMATS
 
 PASSWORD = "changeit"
 _TRUSTED_CERTIFICATE = 2
@@ -78,30 +79,9 @@ def _encode_text(text: str) -> bytes:
 
 Progress = Callable[[str], None]
 
-SQLITE_JDBC = "org.xerial:sqlite-jdbc:3.50.3.0"
-
-PINNED_JARS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "3.5": {
-        "iceberg": ("org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.12.0", SQLITE_JDBC),
-        "paimon": ("org.apache.paimon:paimon-spark-3.5:0.9.0",),
-    },
-    "4.0": {
-        "iceberg": ("org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:1.12.0", SQLITE_JDBC),
-        "paimon": ("org.apache.paimon:paimon-spark-4.0_2.13:1.4.2",),
-    },
-    "4.1": {
-        "iceberg": ("org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0", SQLITE_JDBC),
-        # Paimon has no build of its own for 4.1 yet; 4.0's is the nearest.
-        "paimon": ("org.apache.paimon:paimon-spark-4.0_2.13:1.4.2",),
-    },
-}
-"""The one table of jars: PySpark minor version -> format -> Maven coordinates. Hive is part of PySpark."""
-
 JAVA_VERSIONS = (17, 21)
 """Java versions that these Spark versions and Iceberg's jars run on."""
 
-# A jar given by the user takes the place of the pinned jar of the same family.
-_FAMILIES = ("iceberg-spark", "paimon-spark", "sqlite-jdbc")
 _STEP = re.compile(r"^\t(found) (\S+) in |^(downloading) \S*/(\S+) \.\.\.")
 _IN_USE = re.compile(r"^\t(\S+)#(\S+);(\S+) (?:from \S+ )?in \[")
 _NOT_FOUND = re.compile(r":: ([^\s:#]+)#([^\s:;]+);([^\s:]+): (not found|configuration not found)")
@@ -140,14 +120,14 @@ def pinned_jars(formats: Iterable[str], pyspark_version: str | None = None) -> t
     Parameters
     ----------
     formats
-        Some of "hive", "iceberg" and "paimon".
+        Some of "hive", "iceberg", "paimon" and "delta".
     pyspark_version
         By default the installed one.
 
     Raises
     ------
     Unsupported
-        `PINNED_JARS` has no row for this PySpark version.
+        None are pinned for a format and this PySpark version.
 
     Examples
     --------
@@ -157,15 +137,16 @@ def pinned_jars(formats: Iterable[str], pyspark_version: str | None = None) -> t
     formats = tuple(formats)
     version = pyspark_version or installed_pyspark()
     minor = ".".join(version.split(".")[:2])
-    table = PINNED_JARS.get(minor)
-    if table is None and set(formats) <= {"hive"}:  # part of any PySpark
-        return ()
-    if table is None:
-        raise Unsupported(
-            f"no jars are pinned for PySpark {version} (known: {', '.join(PINNED_JARS)})",
-            hint="install one of these PySpark versions, or name the jars in LAKELENS_JARS",
-        )
-    return tuple(dict.fromkeys(jar for name in formats for jar in table.get(name, ())))
+    wanted = [one for name, one in SPARK_FORMATS.items() if name in formats and not one.is_part]
+    for one in wanted:
+        if minor not in one.jars:
+            known = sorted({minor for one in SPARK_FORMATS.values() for minor in one.jars})
+            which = f" of {one.name}" if minor in known else ""
+            raise Unsupported(
+                f"no jars{which} are pinned for PySpark {version} (known: {', '.join(one.jars if which else known)})",
+                hint="install one of these PySpark versions, or name the jars in LAKELENS_JARS",
+            )
+    return tuple(dict.fromkeys(jar for one in wanted for jar in one.jars[minor]))
 
 
 def choose_jars(
@@ -225,7 +206,7 @@ def find_java() -> Java:
 
 
 def fetch_jars(
-    formats: Iterable[str] = ("hive", "iceberg", "paimon"),
+    formats: Iterable[str] = FORMATS,
     *,
     config: Mapping[str, str] | None = None,
     progress: Progress | None = None,
@@ -236,7 +217,7 @@ def fetch_jars(
     Parameters
     ----------
     formats
-        Some of "hive", "iceberg" and "paimon".
+        Some of "hive", "iceberg", "paimon" and "delta"; by default all.
     config
         Spark settings: `spark.jars.packages`, `spark.jars.repositories`, `spark.jars.ivySettings` and `spark.jars.excludes`
         are used.
@@ -277,8 +258,9 @@ def _group_by_format(coordinates: Sequence[str]) -> list[list[str]]:
     """Group each format's packages are resolved by themselves, so that any choice of formats finds them in the cache."""
     groups: dict[str, list[str]] = {}
     for jar in coordinates:
-        family = _family(jar) or "other"
-        groups.setdefault("iceberg-spark" if family == "sqlite-jdbc" else family, []).append(jar)
+        family = _family(jar)
+        owner = next((name for name, one in SPARK_FORMATS.items() if family in one.families), "other")
+        groups.setdefault(owner, []).append(jar)
     return list(groups.values())
 
 
@@ -431,8 +413,10 @@ def _ask_java(executable: Path, origin: str) -> Java | None:
 
 
 def _family(jar: str) -> str | None:
+    """Find the family of a jar: one that a user names takes the place of the pinned one of the same family."""
     artifact = Path(jar).name if _is_file(jar) else jar.split(":")[1] if ":" in jar else jar
-    return next((family for family in _FAMILIES if artifact.startswith(family)), None)
+    families = (family for one in SPARK_FORMATS.values() for family in one.families)
+    return next((family for family in families if artifact.startswith(family)), None)
 
 
 def _is_file(jar: str) -> bool:

@@ -1,4 +1,4 @@
-"""One local Spark session for all three formats, with everything that it writes under one directory.
+"""One local Spark session for every format, with everything that it writes under one directory.
 
     WAREHOUSE/hive/                tables of spark_catalog       WAREHOUSE/metastore/   Hive's metastore (Derby)
     WAREHOUSE/iceberg/             tables of iceberg             WAREHOUSE/derby.log    Derby's own log
@@ -25,11 +25,10 @@ from urllib.parse import quote
 
 from lakelens.errors import Unsupported
 from lakelens.spark.local import runtime
+from lakelens.spark.local.formats import FORMATS, SPARK_FORMATS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-FORMATS = ("hive", "iceberg", "paimon")
 
 _WAREHOUSE_KEY = "spark.lakelens.warehouse"
 _FORMATS_KEY = "spark.lakelens.formats"
@@ -50,18 +49,18 @@ def session(
 ) -> SparkSession:
     """A local Spark session with all its tables, metastore, logs and scratch files under one directory.
 
-    Catalogs: `spark_catalog` (Hive tables, embedded Derby metastore), `iceberg` (JDBC catalog on a SQLite file) and
-    `paimon` (filesystem). Python workers run the caller's interpreter; session and JVM are in UTC. The first session on a
-    machine fetches jars; later ones need no network. UPDATE of a Paimon table needs a session without iceberg, whose SQL
-    rules fail on it (MERGE and DELETE work).
+    Catalogs: `spark_catalog` (tables of Hive and of Delta Lake, embedded Derby metastore), `iceberg` (JDBC catalog on a
+    SQLite file) and `paimon` (filesystem). Python workers run the caller's interpreter; session and JVM are in UTC. The
+    first session on a machine fetches jars; later ones need no network. UPDATE of a Paimon table needs a session without
+    iceberg, whose SQL rules fail on it (MERGE and DELETE work).
 
     Parameters
     ----------
     warehouse
         The directory; it is made where there is none.
     formats
-        Which of "hive", "iceberg" and "paimon" the session knows. By default all whose jars are available; a warning says
-        which are not, and why.
+        Which of "hive", "iceberg", "paimon" and "delta" the session knows. By default all whose jars are available; a
+        warning says which are not, and why.
     config
         Spark settings that take the place of the defaults; `spark.jars.packages` replaces pinned jars of the same family.
     progress
@@ -115,10 +114,11 @@ def _fetch_available(
     overrides: Mapping[str, str], progress: runtime.Progress | None, java: runtime.Java
 ) -> tuple[tuple[str, ...], list[Path]]:
     """Fetch the formats whose jars are available, with these; a warning says which are not, and why."""
-    # what was named in the settings has to be there; Hive needs no other jar
-    jars = dict.fromkeys(runtime.fetch_jars(("hive",), config=overrides, progress=progress, java=java))
-    known = ["hive"]
-    for name in FORMATS[1:]:
+    # what was named in the settings has to be there
+    parts = tuple(name for name, one in SPARK_FORMATS.items() if one.is_part)
+    jars = dict.fromkeys(runtime.fetch_jars(parts, config=overrides, progress=progress, java=java))
+    known = list(parts)
+    for name in FORMATS[len(parts) :]:
         try:
             found = runtime.fetch_jars((name,), config=overrides, progress=progress, java=java)
         except Unsupported as error:
@@ -138,13 +138,13 @@ def _check_formats(formats: Iterable[str]) -> tuple[str, ...]:
 
 
 def _check_place(place: Path, wanted: tuple[str, ...]) -> None:
-    """Refuse a path that Paimon would write elsewhere: it encodes special characters and takes the result literally."""
-    if "paimon" in wanted and quote(place.as_posix(), safe=_PLAIN) != place.as_posix():
-        raise Unsupported(
-            "Paimon's Spark catalog cannot use a path with spaces or other special characters",
-            path=str(place),
-            hint="choose another warehouse, or leave paimon out of formats=",
-        )
+    """Refuse a path that a format would write elsewhere."""
+    if quote(place.as_posix(), safe=_PLAIN) == place.as_posix():
+        return
+    for name in wanted:
+        if reason := SPARK_FORMATS[name].refuses_special_characters:
+            hint = f"choose another warehouse, or leave {name} out of formats="
+            raise Unsupported(reason, path=str(place), hint=hint)
 
 
 def _running_session(place: Path, wanted: tuple[str, ...]) -> SparkSession | None:
@@ -205,59 +205,15 @@ def _defaults(place: Path, wanted: tuple[str, ...], jars: list[Path]) -> dict[st
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.warehouse.dir": str(place / "hive"),
-        "spark.sql.catalogImplementation": "hive" if "hive" in wanted else "in-memory",
+        "spark.sql.catalogImplementation": "in-memory",
         _WAREHOUSE_KEY: str(place),
         _FORMATS_KEY: ",".join(wanted),
     }
-    if "hive" in wanted:
-        settings |= _hive_settings(place, scratch)
-    if "iceberg" in wanted:
-        settings |= _iceberg_settings(place)
-    if "paimon" in wanted:
-        catalog = "spark.sql.catalog.paimon"
-        settings |= {
-            catalog: "org.apache.paimon.spark.SparkCatalog",
-            f"{catalog}.warehouse": str(place / "paimon"),
-        }
-    extensions = [extension for name, extension in _SQL_EXTENSIONS.items() if name in wanted]
+    known = [SPARK_FORMATS[name] for name in wanted]
+    for one in known:
+        settings |= one.fill_settings(str(place))
+    extensions = [one.extension for one in reversed(known) if one.extension]
     return settings | ({_EXTENSIONS: ",".join(extensions)} if extensions else {})
-
-
-# The last one parses first. Iceberg's parser takes CALL for its own procedures only; Paimon's takes every CALL and then
-# refuses Iceberg's catalog.
-_SQL_EXTENSIONS = {
-    "paimon": "org.apache.paimon.spark.extensions.PaimonSparkSessionExtensions",
-    "iceberg": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
-}
-
-
-def _hive_settings(place: Path, scratch: Path) -> dict[str, str]:
-    return {
-        "spark.hadoop.javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={place / 'metastore'};create=true",
-        # Hive's own defaults put these four under the system's temporary directory or the user's home.
-        "spark.hadoop.hive.exec.scratchdir": str(scratch / "hive"),
-        "spark.hadoop.hive.exec.local.scratchdir": str(scratch / "hive-local"),
-        "spark.hadoop.hive.downloaded.resources.dir": str(scratch / "hive-resources"),
-        "spark.hadoop.hive.querylog.location": str(scratch / "hive-querylog"),
-        "spark.hadoop.hive.exec.dynamic.partition": "true",
-        "spark.hadoop.hive.exec.dynamic.partition.mode": "nonstrict",
-    }
-
-
-def _iceberg_settings(place: Path) -> dict[str, str]:
-    catalog = "spark.sql.catalog.iceberg"
-    return {
-        catalog: "org.apache.iceberg.spark.SparkCatalog",
-        f"{catalog}.type": "jdbc",
-        f"{catalog}.uri": f"jdbc:sqlite:{place / 'iceberg-catalog.db'}",
-        f"{catalog}.warehouse": str(place / "iceberg"),
-        # The layout with an iceberg_type column is the one that pyiceberg's SqlCatalog makes too.
-        f"{catalog}.jdbc.schema-version": "V1",
-        # SQLite has one writer at a time.
-        f"{catalog}.clients": "1",
-        # Another program may move the pointer: look at it each time.
-        f"{catalog}.cache-enabled": "false",
-    }
 
 
 def _merge(settings: Mapping[str, str], overrides: Mapping[str, str]) -> dict[str, str]:
