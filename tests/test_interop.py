@@ -226,7 +226,7 @@ def test_manifests_are_what_the_model_says(name: str) -> None:
         assert [one["name"] for one in row["partition_summary"]] == [
             one.name for one in manifest.partition_summary
         ]
-        assert row["role"] in ("all", "base", "delta", "changelog")
+        assert row["role"] in ("all", "base", "delta", "changelog", "checkpoint", "commits")
 
 
 def test_values_that_do_not_fit_are_null() -> None:

@@ -2,7 +2,7 @@
 
 >>> import lakelens as ll
 >>> [sample.name for sample in ll.sample()][:2]
-['hive', 'hive-bucketed']
+['delta', 'delta-basic']
 >>> ll.sample("hive").format
 'hive'
 """

@@ -37,6 +37,60 @@ class Choice:
 
 CHOICES = (
     Choice(
+        "delta",
+        "delta/spark/vectors-prefixed",
+        "deletion vectors",
+        "Two inserts, two deletes kept as deletion vectors, and a checkpoint of version 3 that stands in for all before it.",
+    ),
+    Choice(
+        "delta-basic",
+        "delta/spark/appends",
+        "inserts",
+        "Three inserts and nothing else: the smallest table that has everything an INSERT writes.",
+    ),
+    Choice(
+        "delta-change-feed",
+        "delta/spark/change-feed",
+        "change data feed",
+        "An update and a delete whose changed rows are kept as files of their own; a delete of a partition needs none.",
+    ),
+    Choice(
+        "delta-checkpoints",
+        "delta/spark/v2-checkpoints",
+        "V2 checkpoints",
+        "Every third version has a checkpoint of the second kind, which names its live files in sidecars.",
+    ),
+    Choice(
+        "delta-column-mapping",
+        "delta/spark/mapped-name",
+        "column mapping",
+        "Columns that were renamed, added and dropped while the files keep the names that they were written with.",
+    ),
+    Choice(
+        "delta-copy-on-write",
+        "delta/spark/dml",
+        "copy-on-write",
+        "A delete, an update and a merge that rewrite whole files, OPTIMIZE, and VACUUM, after which only the newest is whole.",
+    ),
+    Choice(
+        "delta-restored",
+        "delta/spark/restored",
+        "restore",
+        "Two inserts, a delete, and back to the second insert: going back is a new version, which adds removed files again.",
+    ),
+    Choice(
+        "delta-rs",
+        "delta/rs/checkpointed",
+        "another writer",
+        "Written by delta-rs, without Spark: four inserts into two partitions, a checkpoint, a delete and one more insert.",
+    ),
+    Choice(
+        "delta-types",
+        "delta/spark/types",
+        "types",
+        "A column of every type that Spark writes, nested ones too, with statistics where the format keeps them.",
+    ),
+    Choice(
         "hive",
         "spark/hive/partitioned-hive-format",
         "partitioned Parquet",
@@ -253,8 +307,9 @@ def main(target: Path = SAMPLES) -> None:
 
 
 def pack_table(source: Path, archive: Path) -> list[int]:
-    """Pack a directory without the checksums of the local file system; gives the sizes of the files."""
-    paths = sorted(path for path in source.rglob("*") if path.is_file() and path.suffix != ".crc")
+    """Pack a directory without the hidden checksums of the local file system; gives the sizes of the files."""
+    files = (path for path in source.rglob("*") if path.is_file())
+    paths = sorted(path for path in files if not (path.name.startswith(".") and path.suffix == ".crc"))
     with zipfile.ZipFile(archive, "w") as packed:
         for path in paths:
             entry = zipfile.ZipInfo(path.relative_to(source).as_posix(), EPOCH)
@@ -283,6 +338,9 @@ def find_script(source: str) -> str:
     if maker == "spark":
         kind = source.split("/")[1]
         return f"# python tests/lakes/spark/make.py {kind}/{case}\n{find_python_case(kind, case)}\n"
+    if maker == "delta":
+        engine = source.split("/")[1]
+        return f"# python tests/lakes/delta/make_{engine}.py {case}\n{find_delta_case(engine, case)}\n"
     version, _, case = case.partition("-")
     return f"// python tests/lakes/paimon-java/make.py {version} {case}\n{find_java_case(case)}\n"
 
@@ -302,6 +360,25 @@ def find_python_case(kind: str, case: str) -> str:
                 called = functions[node.value.func.id]
                 return f"{_cut_python(text, called)}\n\n\n{_cut_python(text, node)}"
     raise LookupError(f"no case {case!r} for {kind}")
+
+
+def find_delta_case(engine: str, case: str) -> str:
+    """The function that is called as the case, or its line among the statements, below what the script says them with."""
+    text = (LAKES / "delta" / f"make_{engine}.py").read_text("utf-8")
+    body = ast.parse(text).body
+    functions = {node.name: node for node in body if isinstance(node, ast.FunctionDef)}
+    made = functions.get(case.replace("-", "_"))
+    if made is not None:
+        return f"{_cut_python(text, functions['number_rows'])}\n\n\n{_cut_python(text, made)}"
+    helpers = [_cut_python(text, functions[name]) for name in ("create", "numbers")]
+    for node in body:
+        if isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Dict):
+            for key, value in zip(node.value.keys, node.value.values, strict=True):
+                if isinstance(key, ast.Constant) and key.value == case:
+                    assert value.end_lineno is not None
+                    lines = text.splitlines()[key.lineno - 1 : value.end_lineno]
+                    return "\n\n\n".join([*helpers, "\n".join(line.removeprefix("    ") for line in lines)])
+    raise LookupError(f"no case {case!r} of {engine}")
 
 
 def _names(node: ast.expr, case: str) -> bool:
