@@ -70,7 +70,7 @@ CHOICES = (
         "delta-copy-on-write",
         "delta/spark/dml",
         "copy-on-write",
-        "A delete, an update and a merge that rewrite whole files, OPTIMIZE, and VACUUM, after which only the newest is whole.",
+        "A delete, an update and a merge that rewrite whole files; OPTIMIZE; VACUUM, after which the newest alone is whole.",
     ),
     Choice(
         "delta-restored",
