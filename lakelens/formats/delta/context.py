@@ -13,6 +13,7 @@ from lakelens.formats.access import LruCache, TableAccess, explain_late
 from lakelens.formats.delta.actions import Action, ActionFile, LogColumns, parse_lines, read_rows
 from lakelens.formats.delta.discovery import HINT, LOG, Checkpoint, LogListing, read_names
 from lakelens.formats.delta.schema_json import TableColumns, parse_schema
+from lakelens.io.ahead import fetch
 from lakelens.io.relocation import Locator, split_location
 from lakelens.io.tracing import TracingStore
 from lakelens.model.bytes_view import Bound, Source
@@ -21,6 +22,7 @@ from lakelens.model.finding import Findings
 from lakelens.model.schema import DataType, PartitionField, PartitionSpec, Schema
 
 _MOST_BYTES = 256 * 1024 * 1024  # of files of the log that are kept decoded, by what they have stored
+_MOST_FETCHED, _SHOWN = 1_000, 5  # commits that are asked for together, and those that a card shows
 _MOST_TOPS = 64  # checkpoints of which what is not about files is kept
 #: the features that a reader has to know, as far as this one does
 READER_FEATURES = frozenset(
@@ -62,6 +64,7 @@ class LogContext(Bound):
         """The names in the log, listed once; what is odd about them is a finding."""
         listed = self.store.list(self.folder)
         log = read_names(listed)
+        self._fetch_newest(log)
         log.report(self.folder, self.findings)
         if any(info.name == HINT and not info.is_dir for info in listed):
             self._check_hint(log)
@@ -69,6 +72,21 @@ class LogContext(Bound):
             message = f"there are checkpoints, and no {HINT}: readers list the whole log"
             self.findings.add("note", "no-hint", self.folder, message)
         return log
+
+    def _fetch_newest(self, log: LogListing) -> None:
+        """Fetch what a card shows: the newest checkpoint, what is after it, the last commits and the first, and the hint."""
+        start = (
+            max((number for number in log.checkpoints if number <= log.versions[-1]), default=-1)
+            if log.versions
+            else -1
+        )
+        last = sorted(number for number in log.commits if number > start)[-_MOST_FETCHED:]
+        numbers = {*last, *log.versions[:1], *log.versions[-_SHOWN:]}
+        commits = [log.commits[number] for number in sorted(numbers) if number in log.commits]
+        parts = log.checkpoints[start][0].files if start in log.checkpoints else ()
+        found = [f"{self.folder}/{HINT}"] if log.checkpoints else []
+        found += [info.path for info in (*parts, *commits) if info.size <= _MOST_BYTES]
+        fetch(self.store, documents=found)
 
     def _check_hint(self, log: LogListing) -> None:
         """Keep as findings what is wrong with the hint, which only saves readers a listing."""

@@ -18,6 +18,7 @@ from lakelens.formats.access import LruCache
 from lakelens.formats.delta.actions import Action, ActionFile
 from lakelens.formats.delta.context import READER_FEATURES, LogContext
 from lakelens.formats.delta.discovery import Checkpoint
+from lakelens.io.ahead import fetch, fetch_along
 
 Key = tuple[str, str]
 _MOST_FILES = 2_000_000  # of states that are kept
@@ -203,9 +204,12 @@ class Replay:
             if self._take_checkpoint(state, segment.checkpoint):
                 break
         done = start.version if start is not None else -1
-        for path, number in segment.commits:
-            if number > done:
-                self._take_commit(state, path, number)
+        commits = [(path, number) for path, number in segment.commits if number > done]
+        sizes = {number: info.size for number, info in self.context.log.commits.items()}
+        for path, number in fetch_along(
+            self.context.store, commits, lambda pair: (pair[0], sizes.get(pair[1], 0))
+        ):
+            self._take_commit(state, path, number)
         if segment.checkpoint is None and segment.commits and segment.commits[0][1] > 0:
             first = segment.commits[0][0].rpartition("/")[2]
             if not first.endswith(".compacted.json"):
@@ -251,6 +255,7 @@ class Replay:
         try:
             parts = context.list_parts(checkpoint)
             if state.load_files is None:
+                fetch(context.store, documents=[part for part, _ in parts])
                 found = [context.read(part, checkpoint.version) for part, _ in parts]
             else:  # a sidecar has nothing else than files
                 found = [context.read_others(info.path, checkpoint.version) for info in checkpoint.files]
