@@ -50,6 +50,12 @@ class PlannedFile(StoredFile):
     why: str = field(default="", kw_only=True)
 
 
+def _plan_file(piece: Piece, location: str, action: str) -> PlannedFile:
+    size = -1 if piece.size_bytes is None else piece.size_bytes
+    short = piece.path.removeprefix(location.rstrip("/") + "/")
+    return PlannedFile(piece.path, short, size, piece.role, action=action, why=piece.why)
+
+
 class PlannedFiles(Items[PlannedFile]):
     """Files that something happens to; each is made when it is asked for."""
 
@@ -333,7 +339,9 @@ class Plan(Tabular, Displayable):
         if isinstance(self.proposal.reads, FileSet):
             return self.proposal.reads
         if self.proposal.reads:
-            return PlannedFiles([self._make(piece, "read") for piece in self.proposal.reads])
+            return PlannedFiles(
+                [_plan_file(piece, self.table.location, "read") for piece in self.proposal.reads]
+            )
         return FileSet(lambda: (), FileColumns)
 
     @cached_property
@@ -357,12 +365,14 @@ class Plan(Tabular, Displayable):
         """The files that leave the current state; older states keep them, and nothing deletes them yet."""
         read = self._read_paths
         pieces = self.proposal.replaces
-        return PlannedFiles(
-            range(len(pieces)),
-            lambda place: self._make(
-                pieces[place], "rewritten" if pieces[place].path in read else "replaced"
-            ),
-        )
+        location = self.table.location  # nothing that holds this plan, which may hold all files of a table
+
+        def make(place: int) -> PlannedFile:
+            return _plan_file(
+                pieces[place], location, "rewritten" if pieces[place].path in read else "replaced"
+            )
+
+        return PlannedFiles(range(len(pieces)), make)
 
     @cached_property
     def replaced_counts(self) -> Sequence[Tally]:
@@ -375,11 +385,6 @@ class Plan(Tabular, Displayable):
         if isinstance(reads, FileSet):
             return frozenset(path for (path,) in reads.pick("path"))
         return frozenset(piece.path for piece in reads)
-
-    def _make(self, piece: Piece, action: str) -> PlannedFile:
-        short = piece.path.removeprefix(self.table.location.rstrip("/") + "/")
-        size = -1 if piece.size_bytes is None else piece.size_bytes
-        return PlannedFile(piece.path, short, size, piece.role, action=action, why=piece.why)
 
     @property
     def live(self) -> Tally | None:
@@ -451,7 +456,7 @@ class Plan(Tabular, Displayable):
         if isinstance(self.reads, FileSet):
             for path, content, size in self.reads.pick("path", "content", "own_size_bytes"):
                 if path not in replaced:
-                    yield self._make(Piece(path, content, size), "read")
+                    yield _plan_file(Piece(path, content, size), self.table.location, "read")
         else:
             yield from (read for read in self.reads if read.path not in replaced)
         yield from self.replaced

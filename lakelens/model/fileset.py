@@ -164,9 +164,15 @@ class FileSet(Bound, ArrowFiles, Interactive):
     def _held(self) -> HeldFiles:
         """The files as they were read."""
         if self._choose is None:
-            return FileList(self._load(), lambda: self.columns) if self.rows is None else self.rows
+            return FileList(self._load(), self._describe_columns) if self.rows is None else self.rows
         held = self._choose()
-        return held.with_columns(lambda: self.columns) if isinstance(held, FileList) else held
+        return held.with_columns(self._describe_columns) if isinstance(held, FileList) else held
+
+    @property
+    def _describe_columns(self) -> Callable[[], FileColumns]:
+        # it does not hold this set: many files that nobody needs any more are not left to the garbage collector
+        scan = self._scan
+        return self._load_columns if scan is None else lambda: scan.columns
 
     @cached_property
     def columns(self) -> FileColumns:

@@ -302,6 +302,8 @@ class FileTable(RowTable):
         if numbers is None:
             yield from self._read_again(request)
             return
+        if not len(numbers):
+            return
         orders = np.sort(self.order[numbers])
         positions = set(np.unique(orders >> ORDER_BITS).tolist())
         scan = self.scan.with_tasks([task for task in self.scan.tasks if task.position in positions])
@@ -310,7 +312,10 @@ class FileTable(RowTable):
             request = replace(request, columns=tuple(dict.fromkeys((*(request.columns or ()), *STATS))))
         for batch in iterate_batches(scan, request.with_identity()):
             assert batch.order is not None
-            kept = np.isin(batch.order.to_numpy(), orders)
+            own = batch.order.to_numpy()
+            kept = (
+                orders[np.searchsorted(orders[:-1], own)] == own
+            )  # np.isin sorts or hashes all of them each time
             if kept.any():
                 yield batch if kept.all() else batch.filter(pa.array(kept))
 

@@ -188,17 +188,22 @@ def draw(
     template = template_environment().get_template("card.html")
     _, folds = _embed(card, detail)
     level = level or (2 if name else 4)  # the title of a section is a heading of the second level
-    markup: str = template.render(
-        card=card,
-        folds=folds,
-        detail=detail,
-        style=sheet,
-        embed=_embed,
-        level=level,
-        name=name,
-        link=link,
-        types=link is None if types is None else types,
+    context = template.new_context(
+        {
+            "card": card,
+            "folds": folds,
+            "detail": detail,
+            "style": sheet,
+            "embed": _embed,
+            "level": level,
+            "name": name,
+            "link": link,
+            "types": link is None if types is None else types,
+        }
     )
+    markup = "".join(template.root_render_func(context))
+    # macros and their context hold each other: what a card shows may be large, and is not left to the garbage collector
+    context.parent = {}
     return markup
 
 

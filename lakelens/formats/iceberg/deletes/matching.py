@@ -59,7 +59,7 @@ class DeleteIndex:
 
     def match(self, data: IcebergDataFile) -> tuple[DeleteMatch, ...]:
         """The deletes that reach a data file: vectors, position deletes, equality deletes, each by sequence number."""
-        if data.content != "data":
+        if data.content != "data" or not self:
             return ()
         return tuple(self._make(file, data) for file in self.find(data))
 

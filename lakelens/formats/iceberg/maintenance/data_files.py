@@ -40,6 +40,7 @@ from lakelens.formats.iceberg.maintenance.packing import (
     Limits,
     count_commits,
     find_share,
+    measure_columns,
     spell_option,
 )
 from lakelens.model.fileset import FileSet
@@ -124,7 +125,9 @@ class Rewrite:
                     why = why or next(filter(None, map(self._is_deleted, group)), None)
                 if why is not None:
                     is_other = any(file.spec_id != self.output_spec_id for file in group)
-                    self.groups.append(FileGroup(group, name, why, is_other, self.limits, lookback))
+                    self.groups.append(
+                        FileGroup(group, name, why, is_other, self.limits, lookback, self._has_deletes)
+                    )
         left = self.values.get("max_files_to_rewrite")
         if left is None:
             return
@@ -135,24 +138,36 @@ class Rewrite:
             file_group.files = file_group.files[:left]
             left -= len(file_group.files)
 
-    def _divide(self) -> dict[Hashable, tuple[str, list[IcebergDataFile]]]:
-        """Divide the files by partition, in the order of their manifests."""
+    @cached_property
+    def candidates(self) -> FileSet:
+        """The files from which those that are rewritten are taken."""
         assert self.snapshot is not None
         where = self.values.get("where")
         if where is None:
-            files: Any = self.snapshot.files.choose(lambda content: content == "data", "content")
-        else:
-            files = self.table.explain(where, snapshot=self.snapshot).kept
-        candidates: Iterable[IcebergDataFile] = files
+            return self.snapshot.files.choose(lambda content: content == "data", "content")
+        kept: FileSet = self.table.explain(where, snapshot=self.snapshot).kept
+        return kept
+
+    def _divide(self) -> dict[Hashable, tuple[str, list[IcebergDataFile]]]:
+        """Divide the files by partition, in the order of their manifests."""
+        if self.candidates.rows is not None:  # what is asked of each file that is packed
+            self.candidates.rows.load(["split_offsets"])
+        candidates: Iterable[Any] = self.candidates
         divided: dict[Hashable, tuple[str, list[IcebergDataFile]]] = {}
+        known: dict[
+            tuple[int, int | None], list[IcebergDataFile]
+        ] = {}  # files of one partition share one object
         for file in candidates:
-            key: Hashable = ()
-            name = ""
-            if file.spec_id == self.spec_id:
-                values = partition_key(file)[1]  # type: ignore[index]
-                key = () if all(value is None for _, value in values) else values
-                name = str(file.partition)
-            divided.setdefault(key, (name, []))[1].append(file)
+            place = id(file.partition), file.spec_id
+            if place not in known:
+                key: Hashable = ()
+                name = ""
+                if file.spec_id == self.spec_id:
+                    values = partition_key(file)[1]  # type: ignore[index]
+                    key = () if all(value is None for _, value in values) else values
+                    name = str(file.partition)
+                known[place] = divided.setdefault(key, (name, []))[1]
+            known[place].append(file)
         return divided
 
     @cached_property
@@ -275,7 +290,8 @@ def plan_data_files(table: IcebergTable, values: Mapping[str, Any]) -> Proposal:
 def _list_outputs(rewrite: Rewrite, commits: int) -> list[Output]:
     snapshot = rewrite.snapshot
     row_ids = (rewrite.table.format_version or 1) >= 3
-    size = Estimate.add(group.estimate(row_ids) for group in rewrite.groups)
+    columns = measure_columns(rewrite.candidates) if rewrite.groups else {}
+    size = Estimate.add(group.estimate(row_ids, columns) for group in rewrite.groups)
     files = sum(group.outputs for group in rewrite.groups)
     is_open = rewrite.values.get("strategy") == "sort" or any(
         group.is_respecified for group in rewrite.groups

@@ -34,6 +34,7 @@ from lakelens.model.scan.splits import SplitUnit, pack_lookback
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
     from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
+    from lakelens.model.fileset import FileSet
 
 T = TypeVar("T")
 
@@ -203,6 +204,7 @@ class FileGroup:
     )
     limits: Limits
     lookback: int
+    has_deletes: bool  # in the state: where there are none no file is asked for its own
 
     @cached_property
     def size(self) -> int:
@@ -212,7 +214,7 @@ class FileGroup:
     @cached_property
     def shares(self) -> list[float]:
         """What part of each file's rows is left, as far as counts of deletes say it."""
-        return [find_share(file) for file in self.files]
+        return [find_share(file) for file in self.files] if self.has_deletes else [1.0] * len(self.files)
 
     @cached_property
     def outputs(self) -> int:
@@ -220,7 +222,7 @@ class FileGroup:
         if not any(self.shares):
             return 0
         size = self.limits.find_split_size(self.size)
-        weights = [weigh_deletes(file.deletes) for file in self.files]
+        weights = [weigh_deletes(file.deletes) if self.has_deletes else 0 for file in self.files]
         if self.size + sum(weights) <= size:
             return 1
         units = (
@@ -234,11 +236,13 @@ class FileGroup:
     @cached_property
     def has_equality_deletes(self) -> bool:
         """Whether deletes by value reach any file, so that how many rows are left is not counted anywhere."""
-        return any(match.kind == "equality_deletes" for file in self.files for match in file.deletes)
+        return self.has_deletes and any(
+            match.kind == "equality_deletes" for file in self.files for match in file.deletes
+        )
 
-    def estimate(self, row_ids: bool) -> Estimate:
+    def estimate(self, row_ids: bool, columns: Mapping[str, tuple[int, int]]) -> Estimate:
         """The bytes of the files that come out; with `row_ids` each row gets its id and the number of its last change."""
-        found = estimate_merged(measure_inputs(self.files, self.shares), self.outputs)
+        found = estimate_merged(measure_inputs(self.files, self.shares, columns), self.outputs)
         if row_ids:
             pairs = zip(self.files, self.shares, strict=True)
             found = found.with_row_ids(int(sum((file.record_count or 0) * share for file, share in pairs)))
@@ -259,7 +263,6 @@ def find_share(file: IcebergDataFile) -> float:
 _PER_CHUNK = 35
 #: How much is written more at the most than went in: rows get columns that their files did not have, row ids among them.
 _SLACK = 1.25
-_MOST_MEASURED = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,31 +288,54 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A file that goes in: its bytes, the part of its rows that is left; and where known each column's bytes, row groups."""
+    """A file that goes in: its bytes, what part of its rows is left, the bytes and number of its columns, its row groups."""
 
     size: int
     share: float
-    columns: Sequence[int] | None = None
+    columns: int = 0
+    width: int = 0
     row_groups: int = 1
 
 
-def measure_inputs(files: Sequence[IcebergDataFile], shares: Sequence[float]) -> list[Input]:
-    """Take data files as input. Of many only the first have their columns measured: these are read entry by entry."""
+def measure_inputs(
+    files: Sequence[IcebergDataFile], shares: Sequence[float], columns: Mapping[str, tuple[int, int]]
+) -> list[Input]:
+    """Take data files as input; `columns` are `measure_columns` by recorded path, of others it is read file by file."""
     inputs = []
-    for number, (file, share) in enumerate(zip(files, shares, strict=True)):
-        if number >= _MOST_MEASURED:
-            inputs.append(Input(file.size_bytes or 0, share))
-            continue
-        sizes = (file.column_sizes or {}).values()
-        known = [size for size in sizes if isinstance(size, int) and size > 0]
-        inputs.append(Input(file.size_bytes or 0, share, known or None, len(file.split_offsets or ())))
+    for file, share in zip(files, shares, strict=True):
+        size, width = columns.get(file.recorded_path) or _sum_columns(file)
+        inputs.append(Input(file.size_bytes or 0, share, size, width, len(file.split_offsets or ())))
     return inputs
+
+
+def _sum_columns(file: IcebergDataFile) -> tuple[int, int]:
+    sizes = (file.column_sizes or {}).values()
+    known = [size for size in sizes if isinstance(size, int) and size > 0]
+    return sum(known), len(known)
+
+
+def measure_columns(files: FileSet) -> dict[str, tuple[int, int]]:
+    """Sum the recorded bytes of the columns of each file, and count the columns, by its recorded path; none of few files."""
+    if files.rows is None:
+        return {}
+    table = files.to_arrow(columns=("recorded_path", "column_sizes"))
+    import numpy as np
+    import pyarrow.compute as pc
+
+    size, width = np.zeros(len(table), np.int64), np.zeros(len(table), np.int64)
+    for column in table["column_sizes"].combine_chunks().flatten():
+        known = pc.fill_null(column, 0).to_numpy(zero_copy_only=False).clip(min=0)
+        size += known
+        width += known > 0
+    return dict(
+        zip(table["recorded_path"].to_pylist(), zip(size.tolist(), width.tolist(), strict=True), strict=True)
+    )
 
 
 def estimate_merged(inputs: Sequence[Input], outputs: int) -> Estimate:
     """Estimate the bytes of the files that some files become together.
 
-    >>> estimate_merged([Input(1000, 1.0, [100]), Input(1000, 1.0, [100])], 1).size
+    >>> estimate_merged([Input(1000, 1.0, 100, 1), Input(1000, 1.0, 100, 1)], 1).size
     1065
     """
     if not inputs or not outputs:
@@ -319,18 +345,13 @@ def estimate_merged(inputs: Sequence[Input], outputs: int) -> Estimate:
         # what is beside the columns is there for each row group, and grows with them
         kept = sum(one.size * one.share for one in inputs)
         return Estimate(int(kept), int(kept * 0.5), int(kept * _SLACK) + 2_000 * outputs)
-    fixed = [
-        one.size - sum(one.columns)
-        for one in inputs
-        if one.columns is not None and one.size > sum(one.columns)
-    ]
+    fixed = [one.size - one.columns for one in inputs if one.width and one.size > one.columns]
     # What is in a file beside its values, where no sizes of columns are recorded: most of a small one.
     frame = sorted(fixed)[len(fixed) // 2] if fixed else int(min(one.size for one in inputs) * 0.5)
-    width = max((len(one.columns) for one in inputs if one.columns is not None), default=1)
+    width = max((one.width for one in inputs if one.width), default=1)
     grown = 0.0
     for one in inputs:
-        stored = one.size - frame if one.columns is None else sum(one.columns)
-        count = width if one.columns is None else len(one.columns)
+        stored, count = (one.columns, one.width) if one.width else (one.size - frame, width)
         grown += max(stored - _PER_CHUNK * count, 0) * one.share
     size = int(frame * outputs + _PER_CHUNK * width * outputs + grown)
     rows = max(sum(one.share for one in inputs) / len(inputs), 0.0)
