@@ -1,4 +1,5 @@
-"""python -m tests.fuzz explores, --course NAME one course alone, --subject NAME one subject; FILE … replays cases."""
+"""python -m tests.fuzz explores, --course NAME one course alone, --subject NAME one subject, --lakes TEXT the tables whose
+names have it; FILE … replays cases."""
 
 from __future__ import annotations
 
@@ -29,13 +30,14 @@ _RARE_EVERY = 6  # cases, of which one does the steps that a walk does seldom
 _SUBJECTS = ("pair", "column", "row", "name", "pair", "column", "row", "pair", "name", "many")
 
 
-def list_cases(seed: int, alone: str = "") -> Iterator[Recipe]:
+def list_cases(seed: int, alone: str = "", named: str = "") -> Iterator[Recipe]:
     """Table by table, in turn: the systematic cases that no other table of the format has had, those of structure, chance.
 
-    With the name of a subject of structure those alone, as far as there are any.
+    With the name of a subject of structure those alone, as far as there are any; of the tables that are `named` so.
     """
+    known_lakes = [lake for lake in list_lakes() if named in lake]
     # a short exploration comes to some of the tables only: to others with another seed
-    lakes = random.Random(seed).sample(list_lakes(), len(list_lakes()))
+    lakes = random.Random(seed).sample(known_lakes, len(known_lakes))
     samples = [lake for lake in lakes if "/" not in lake]
     others = [lake for lake in lakes if "/" in lake]
     known: set[str] = set()
@@ -103,7 +105,7 @@ def _take_new(recipes: list[Recipe], known: set[str]) -> Iterator[Recipe]:
             yield recipe
 
 
-def explore(seconds: float, seed: int, course: str = "", subject: str = "") -> int:
+def explore(seconds: float, seed: int, course: str = "", subject: str = "", lakes: str = "") -> int:
     """Walk cases until the time is over, keep one case of each cause; 1 where there is one.
 
     A cause that the corpus has was mended: met again, it is another way there, and kept too. With the name of a course all
@@ -114,7 +116,7 @@ def explore(seconds: float, seed: int, course: str = "", subject: str = "") -> i
     met: set[str] = set()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with Walker() as walker, suppress(KeyboardInterrupt):
-        for recipe in _list_wanted(seed, course, subject):
+        for recipe in _list_wanted(seed, course, subject, lakes):
             if time.monotonic() - started > seconds:
                 break
             result = walker.walk(recipe)
@@ -136,11 +138,11 @@ def explore(seconds: float, seed: int, course: str = "", subject: str = "") -> i
         print(
             f"  {name}: {kind.cases:,} cases, {kind.steps:,} steps, {kind.seconds:,.0f} s of CPU, {share:.0%} of it"
         )
-    return int(bool(met)) or (0 if course or subject else _write_beside())
+    return int(bool(met)) or (0 if course or subject or lakes else _write_beside())
 
 
-def _list_wanted(seed: int, course: str, subject: str) -> Iterator[Recipe]:
-    cases = list_cases(seed, subject)
+def _list_wanted(seed: int, course: str, subject: str, lakes: str) -> Iterator[Recipe]:
+    cases = list_cases(seed, subject, lakes)
     return cases if subject and not course else send_on_courses(cases, course)
 
 
@@ -198,4 +200,5 @@ if __name__ == "__main__":
         int(os.environ.get("FUZZ_SEED") or time.time()),
         float(os.environ.get("FUZZ_SECONDS") or 600),
     )
-    sys.exit(explore(seconds, seed, wanted.get("--course", ""), wanted.get("--subject", "")))
+    chosen = (wanted.get(name, "") for name in ("--course", "--subject", "--lakes"))
+    sys.exit(explore(seconds, seed, *chosen))

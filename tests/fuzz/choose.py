@@ -49,7 +49,11 @@ def find_kind(data: bytes) -> str:
             text = gzip.decompress(data)
         except (OSError, EOFError):
             return "other"
-    return "json" if text[:1] in (b"{", b"[") and _parses(text) else "other"
+    if text[:1] not in (b"{", b"["):
+        return "other"
+    if _parses(text):
+        return "json"
+    return "lines" if all(_parses(line) for line in text.splitlines()) else "other"
 
 
 def _parses(text: bytes) -> bool:
@@ -95,12 +99,39 @@ def _list_of_kind(kind: str, data: bytes) -> Iterator[Edit]:
         for edit in _list_json(document):
             yield {"how": "json", **edit}
         yield {"how": "gzip", "do": "unpack" if packed else "pack"}
+    elif kind == "lines":
+        yield from _list_lines(data)
     elif kind == "avro":
         yield from _list_avro(data)
     elif kind == "puffin":
         size = int.from_bytes(data[-12:-8], "little")
         for edit in _list_json(json.loads(data[-12 - size : -12])):
             yield {"how": "puffin", **edit}
+
+
+def _list_lines(data: bytes) -> Iterator[Edit]:
+    """Edits of one line of each kind, which its keys say."""
+    seen = set()
+    for number, line in enumerate(data.splitlines()):
+        document = json.loads(line) if line else None
+        if not isinstance(document, dict) or tuple(document) in seen:
+            continue
+        seen.add(tuple(document))
+        for within, text in list_texts(document):
+            for edit in _list_json(json.loads(text)):
+                yield {"how": "lines", "line": number, "within": within, **edit}
+        for edit in _list_json(document):
+            yield {"how": "lines", "line": number, **edit}
+
+
+def list_texts(document: Any) -> Iterator[tuple[list[Any], str]]:
+    """List the texts in a document that are JSON themselves."""
+    for at, kind in _walk(document):
+        held = document
+        for step in at:
+            held = held[step]
+        if kind == "str" and held[:1] in ("{", "[") and _parses(held.encode()):
+            yield at, held
 
 
 def _list_json(document: Any) -> Iterator[Edit]:
@@ -183,6 +214,15 @@ def _make_edit(lake: str, rng: random.Random) -> Edit:
         return {**base, "how": "cut", "keep": round(rng.random(), 3)}
     if kind in ("json", "puffin") and rng.random() < 0.7:
         return {**base, "how": kind, **_make_json(data, kind, rng)}
+    if kind == "lines" and rng.random() < 0.7:
+        lines = data.splitlines()
+        number = rng.randrange(len(lines))
+        texts = list(list_texts(json.loads(lines[number])))
+        inner: Edit = {}
+        if texts and rng.random() < 0.5:
+            inner["within"], text = rng.choice(texts)
+            lines[number] = text.encode()
+        return {**base, "how": kind, "line": number, **inner, **_make_json(lines[number], "json", rng)}
     if kind == "avro" and rng.random() < 0.8:
         return {**base, "how": "avro", **_make_avro(data, rng)}
     if kind in ("parquet", "orc") and rng.random() < 0.3:

@@ -1,6 +1,6 @@
 """Changes to a table by what its files are made of: an edit of a recipe applied to the bytes of a file, or to its place.
 
-`json` reaches into documents (inside gzip too), `avro` into header, schema, records by the writer's schema, and content
+`json` reaches into documents (inside gzip too), `lines` into one line of them and into a text that is JSON itself, `avro` into header, schema, records by the writer's schema, and content
 without compression; `puffin` into the footer; `parquet` and `orc` into a copy without compression, so that a change of a
 byte means something; `column` and `row` into these by structure; `bytes`, `cut` and `content` into anything. `place`
 replaces a file by what is no file. Edits of more than one file are in `structure`.
@@ -93,6 +93,21 @@ def _json(data: bytes, edit: Edit) -> bytes:
     return gzip.compress(changed, mtime=0) if packed else changed
 
 
+def _lines(data: bytes, edit: Edit) -> bytes:
+    """One line of JSON changed, or the text of JSON that stands `within` it."""
+    lines = data.split(b"\n")
+    line = lines[edit["line"]].decode()
+    if "within" in edit:
+        document = json.loads(line)
+        parent, key = _find_parent(document, edit["within"])
+        parent[key] = change_json_text(parent[key], edit)
+        line = json.dumps(document)
+    else:
+        line = change_json_text(line, edit)
+    lines[edit["line"]] = line.encode("utf-8", "surrogatepass")
+    return b"\n".join(lines)
+
+
 def _bytes(data: bytes, edit: Edit) -> bytes:
     """`put` (hex) at each of the places, which count from the end when they are below zero; `cut` bytes give way."""
     changed = bytearray(data)
@@ -150,6 +165,7 @@ def _orc(data: bytes, edit: Edit) -> bytes:
 
 HOWS: dict[str, Callable[[bytes, Edit], bytes]] = {
     "json": _json,
+    "lines": _lines,
     "bytes": _bytes,
     "cut": _cut,
     "content": _content,

@@ -81,6 +81,7 @@ def list_lakes() -> tuple[str, ...]:
         *LAKES.glob("spark/*/*/table"),
         *LAKES.glob("paimon-java/2*/table"),
         *LAKES.glob("paimon-java/1*/table"),
+        *LAKES.glob("delta/*/*/table"),
     ]
     names = [str(path.parent.relative_to(LAKES)) for path in sorted(stored) if path.is_dir()]
     names += [str(path.parent.relative_to(LAKES)) for path in sorted(LAKES.glob("views/*/*/metadata"))]

@@ -39,7 +39,8 @@ def _list_columns(lake: str) -> Iterator[Edit]:
 
 
 def _list_rows(lake: str) -> Iterator[Edit]:
-    return _list_by_file(lake, ("avro", "parquet", "orc") if "paimon" in lake else (), list_row_edits)
+    kinds = ("avro", "parquet", "orc") if "paimon" in lake else ("parquet",) if "delta" in lake else ()
+    return _list_by_file(lake, kinds, list_row_edits)
 
 
 def _list_by_file(

@@ -59,7 +59,7 @@ def plot_files(files: FileSet, figsize: tuple[float, float] | None = None) -> Pl
 
 
 def plot_growth(table: Table, figsize: tuple[float, float] | None = None) -> Plot:
-    """Rows, files and bytes after each snapshot, as the snapshots record them; a table without history: its files.
+    """Rows, files and bytes after each snapshot, as the snapshots record them; where none does so: the files.
 
     Rows are the live ones where the snapshots prove how many these are, with those that are stored above them.
     """
@@ -70,7 +70,7 @@ def plot_growth(table: Table, figsize: tuple[float, float] | None = None) -> Plo
     for name in ("rows", "files", "bytes"):
         if any(getattr(moment, name) is not None for moment in moments):
             panels.append((1.7, lambda axes, name=name: _draw_growth(axes, name, moments)))  # type: ignore[misc]
-    return draw_panels(panels, figsize)
+    return draw_panels(panels, figsize) if panels else plot_files(table.files, figsize)
 
 
 def draw_panels(
