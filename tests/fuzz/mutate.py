@@ -1,9 +1,10 @@
 """Changes to a table by what its files are made of: an edit of a recipe applied to the bytes of a file, or to its place.
 
-`json` reaches into documents (inside gzip too), `lines` into one line of them and into a text that is JSON itself, `avro` into header, schema, records by the writer's schema, and content
-without compression; `puffin` into the footer; `parquet` and `orc` into a copy without compression, so that a change of a
-byte means something; `column` and `row` into these by structure; `bytes`, `cut` and `content` into anything. `place`
-replaces a file by what is no file. Edits of more than one file are in `structure`.
+`json` reaches into documents (inside gzip too), `lines` into one line of them and into a text that is JSON itself, `avro`
+into header, schema, records by the writer's schema, and content without compression; `puffin` into the footer; `parquet` and
+`orc` into a copy without compression, so that a change of a byte means something; `column` and `row` into these by
+structure; `bytes`, `cut` and `content` into anything. `place` replaces a file by what is no file. Edits of more than one
+file are in `structure`.
 """
 
 from __future__ import annotations

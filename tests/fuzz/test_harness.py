@@ -101,7 +101,7 @@ def test_every_verb_has_its_arguments() -> None:
 def test_every_kind_of_edit_changes_something() -> None:
     """Of each way to change a file some systematic case does change the file."""
     done = dict.fromkeys([*HOWS, "place"], 0)
-    for lake in ("iceberg-statistics", "paimon", "hive-orc"):
+    for lake in ("iceberg-statistics", "paimon", "hive-orc", "delta/rs/appends"):
         files = read_lake(lake)
         for edit in list_edits(lake)[::7]:
             if edit["how"] == "place":

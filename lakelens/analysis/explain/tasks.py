@@ -118,7 +118,8 @@ def plan_tasks(
     """
     rules = open_split_rules(table)
     if rules is None:
-        raise Unsupported(f"how an engine divides the files of a {table.format} table is not known")
+        message = f"how an engine divides the files of a {table.format} table is not known"
+        raise Unsupported(message, path=table.location)
     if size is not None and size <= 0:
         raise Unsupported(f"a task of {size} bytes", hint="a positive number of bytes")
     rows = files.rows if isinstance(files, FileSet) else None

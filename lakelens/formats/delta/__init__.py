@@ -23,6 +23,7 @@ class DeltaFormat(Driver):
     parts = {  # noqa: RUF012
         "life": "lakelens.formats.delta.life:DeltaLiving",
         "maintenance": "lakelens.formats.delta.maintenance.procedures:PROCEDURES",
+        "check": "lakelens.formats.delta.check:DeltaChecking",
         "placement": "lakelens.formats.delta.placement:open_placement",
         "references": "lakelens.formats.delta.referring:DeltaReferring",
     }

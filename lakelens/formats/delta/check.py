@@ -1,0 +1,489 @@
+"""What a Delta log records of itself, compared: checksums, checkpoints and the hint with the replayed log, vectors with
+their descriptors, the facts of adds with each other, and the protocol with what files use.
+
+See "Version Checksum File", "Checkpoints", "Last Checkpoint File", "Deletion Vectors", "Row Tracking" and "Valid Feature
+Names in Table Features" of the Delta protocol.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from lakelens.errors import LakeError
+from lakelens.formats.delta.action_file import read_number
+from lakelens.formats.delta.actions import Action
+from lakelens.formats.delta.context import read_configuration
+from lakelens.formats.delta.discovery import HINT, Checkpoint
+from lakelens.formats.delta.replay import State
+from lakelens.formats.delta.values import parse_statistics
+from lakelens.formats.delta.vectors import place_vector, read_positions
+from lakelens.model.check.checking import Checking
+from lakelens.model.check.ledger import LedgerLine
+from lakelens.model.check.survey import Survey
+from lakelens.progress import track
+
+if TYPE_CHECKING:
+    from lakelens.formats.delta.log_table import DeltaTable
+
+MOST_CHECKSUMS = 20  # newest ones that are compared
+MOST_CHECKPOINTS = 10
+MOST_VECTORS = 1_000
+_MOST_FILES = 200_000  # of versions that are replayed to be compared
+_METADATA = ("id", "schemaString", "partitionColumns")
+_PROTOCOL = ("minReaderVersion", "minWriterVersion", "readerFeatures", "writerFeatures")
+
+
+class DeltaChecking(Checking):
+    """What is compared of one Delta table."""
+
+    table: DeltaTable
+
+    def compare_figures(self, survey: Survey) -> None:
+        """See `Checking.compare_figures`."""
+        table = self.table
+        survey.run(
+            lambda: compare_checksums(table, survey),
+            lambda: compare_checkpoints(table, survey),
+            lambda: compare_hint(table, survey),
+            lambda: compare_vectors(table, survey),
+            lambda: compare_adds(table, survey),
+            lambda: compare_protocol(table, survey),
+        )
+
+
+def _leave(survey: Survey, what: str, left: int, total: int, most: int) -> None:
+    if left:
+        survey.ledger.leave(f"{left:,} of {total:,} {what}", f"the newest {most} were compared")
+
+
+def _compare_alike(
+    line: LedgerLine, path: str, version: int, what: str, recorded: Any, found: Any, severity: Any = "warning"
+) -> None:
+    """Compare two values of any kind, of which a message need not show the whole."""
+    message = f"{what} is another one than the log gives"
+    line.require(recorded == found, "log-differs", path, message, (version,), severity)
+
+
+def _normalise(fields: Mapping[str, Any] | None, names: Iterable[str]) -> dict[str, Any]:
+    """Some fields of an action, lists in order: where they stand in a list means nothing."""
+    known = fields or {}
+    return {
+        name: sorted(map(str, value))
+        if isinstance(value, list | tuple) and name != "partitionColumns"
+        else value
+        for name in names
+        if (value := known.get(name)) not in (None, [], {})
+    }
+
+
+def _compare_actions(
+    line: LedgerLine, path: str, version: int, recorded: Mapping[str, Any], state: State, severity: Any
+) -> None:
+    """Compare what is recorded of metadata and protocol with a replayed version."""
+    found = {"metaData": state.metadata, "protocol": state.protocol}
+    for kind, names in (("metaData", (*_METADATA, "configuration")), ("protocol", _PROTOCOL)):
+        action = found[kind]
+        if isinstance(recorded.get(kind), Mapping) and action is not None:
+            known, wanted = (_normalise(fields, names) for fields in (recorded[kind], action.fields))
+            _compare_alike(line, path, version, kind, known, wanted, severity)
+
+
+def compare_checksums(table: DeltaTable, survey: Survey) -> None:
+    """Compare version checksums with the versions."""
+    context = table._context
+    known = [version for version in sorted(context.log.checksums) if version in table._known]
+    chosen = known[-MOST_CHECKSUMS:]
+    if not chosen:
+        return
+    line = survey.ledger.line("checksums of versions", "*.crc", "the replayed log")
+    _leave(survey, "checksums of versions", len(known) - len(chosen), len(known), MOST_CHECKSUMS)
+    seen = 0
+    for version in track(reversed(chosen), "checksums", len(chosen)):
+        state = table._replay.find_state(version)
+        seen += len(state.files)
+        if seen > _MOST_FILES and version != chosen[-1]:
+            survey.ledger.leave(f"checksums before version {version + 1}", "the versions have many files")
+            return
+        path = context.log.checksums[version].path
+        try:
+            held = json.loads(context.store.read(path))
+        except (ValueError, RecursionError) as error:
+            line.differ("warning", "checksum", path, f"the checksum is no JSON: {error}", (version,))
+            continue
+        if isinstance(held, dict) and state.is_whole:
+            _compare_checksum(line, path, table, state, held)
+
+
+def _compare_checksum(
+    line: LedgerLine, path: str, table: DeltaTable, state: State, held: dict[str, Any]
+) -> None:
+    version, files = state.version, list(state.files.values())
+    vectors = [action.vector for action in files if action.vector is not None]
+    figures = {
+        "numFiles": len(files),
+        "tableSizeBytes": sum(read_number(action.fields, "size") or 0 for action in files),
+        "numMetadata": 1,
+        "numProtocol": 1,
+        "numDeletionVectorsOpt": len(vectors),
+        "numDeletedRecordsOpt": sum(read_number(vector, "cardinality") or 0 for vector in vectors),
+        "inCommitTimestampOpt": table._make(version).commit_info.get("inCommitTimestamp"),
+        "txnId": table._make(version).commit_info.get("txnId"),
+    }
+    for name, found in figures.items():
+        line.compare(held.get(name), found, "checksum", path, name, (version,))
+    _compare_actions(line, path, version, {**held, "metaData": held.get("metadata")}, state, "warning")
+    listed = _list_fields(held.get("setTransactions"))
+    if listed is not None:
+        recorded = {one.get("appId"): one.get("version") for one in listed}
+        found = {name: action.fields.get("version") for name, action in state.transactions.items()}
+        _compare_alike(line, path, version, "setTransactions", recorded, found)
+    listed = _list_fields(held.get("domainMetadata"))
+    if listed is not None:
+        recorded = {one.get("domain"): one.get("configuration") for one in listed if not one.get("removed")}
+        found = {name: action.fields.get("configuration") for name, action in state.domains.items()}
+        _compare_alike(line, path, version, "domainMetadata", recorded, found)
+    listed = _list_fields(held.get("allFiles"))
+    if listed is not None and all(isinstance(one.get("path"), str) for one in listed):
+        keys = {Action("add", one, path, 0, version).key for one in listed}
+        _compare_alike(line, path, version, "allFiles", keys, set(state.files))
+    histogram = held.get("fileSizeHistogram", held.get("histogramOpt"))
+    for name, figure in (("fileCounts", "numFiles"), ("totalBytes", "tableSizeBytes")):
+        counts = histogram.get(name) if isinstance(histogram, dict) else None
+        if isinstance(counts, list) and all(type(count) is int for count in counts):
+            what = f"{name} of the histogram"
+            line.compare(sum(counts), figures[figure], "checksum", path, what, (version,))
+
+
+def _list_fields(held: Any) -> list[dict[str, Any]] | None:
+    return held if isinstance(held, list) and all(isinstance(one, dict) for one in held) else None
+
+
+def compare_checkpoints(table: DeltaTable, survey: Survey) -> None:
+    """Compare checkpoints with what a checkpoint before them, or none, and the commits give."""
+    context, log = table._context, table._context.log
+    known = [version for version in sorted(log.checkpoints) if version in table._known]
+    chosen = known[-MOST_CHECKPOINTS:]
+    if not chosen:
+        return
+    line = survey.ledger.line("checkpoints", "checkpoints", "the commits before them")
+    _leave(survey, "checkpoints", len(known) - len(chosen), len(known), MOST_CHECKPOINTS)
+    for version in track(chosen, "checkpoints", len(chosen)):
+        replayed = _replay_without(table, version)
+        if replayed is None:
+            what = f"the checkpoint of version {version}"
+            survey.ledger.leave(what, "the commits before it are not kept, or cannot be read")
+            continue
+        if len(replayed.files) > _MOST_FILES:
+            survey.ledger.leave(f"the checkpoint of version {version}", f"{len(replayed.files):,} files")
+            continue
+        for checkpoint in log.checkpoints[version]:
+            stored = State(version)
+            try:
+                parts = [context.read(path, version) for path, _ in context.list_parts(checkpoint)]
+            except LakeError as error:
+                path = error.path or checkpoint.files[0].path
+                line.differ("error", "checkpoint", path, error.reason, (version,))
+                continue
+            for part in parts:
+                for action in part.actions:
+                    stored.apply(action)
+            if not any(part.errors for part in parts):
+                _compare_states(line, checkpoint, stored, replayed)
+
+
+def _replay_without(table: DeltaTable, version: int) -> State | None:
+    """Replay a version without its own checkpoint; None where commits for it are missing or damaged."""
+    context, log = table._context, table._context.log
+    for base in (*sorted((one for one in log.checkpoints if one < version), reverse=True), -1):
+        if any(number not in log.commits for number in range(base + 1, version + 1)):
+            continue
+        state = State(version)
+        if base >= 0:
+            start = table._replay.find_state(base)
+            if not start.is_whole:
+                return None
+            _ = start.files
+            state = start.copy(version)
+        for number in range(base + 1, version + 1):
+            try:
+                held = context.read(log.commits[number].path, number)
+            except LakeError:
+                return None
+            if held.errors:
+                return None
+            for action in held.actions:
+                state.apply(action)
+        return state
+    return None
+
+
+def _compare_states(line: LedgerLine, checkpoint: Checkpoint, stored: State, replayed: State) -> None:
+    path, version = checkpoint.files[0].path, checkpoint.version
+    lost, added = replayed.files.keys() - stored.files.keys(), stored.files.keys() - replayed.files.keys()
+    for keys, words in ((lost, "are live and not in it"), (added, "are in it and not live")):
+        name = min(keys)[0] if keys else ""
+        message = f"{len(keys):,} file{'s' * (len(keys) != 1)} {words}, {name} among them"
+        line.require(not keys, "checkpoint-files", path, message, (version,))
+    unknown = stored.tombstones.keys() - replayed.tombstones.keys()
+    message = f"{len(unknown):,} tombstones in it are of files that the commits do not remove"
+    line.require(not unknown, "checkpoint-tombstones", path, message, (version,), "warning")
+    wrong = [
+        key
+        for key in stored.files.keys() & replayed.files.keys()
+        if stored.files[key].fields.get("size") != replayed.files[key].fields.get("size")
+        or dict(stored.files[key].fields.get("partitionValues") or {})
+        != dict(replayed.files[key].fields.get("partitionValues") or {})
+    ]
+    name = min(wrong)[0] if wrong else ""
+    message = f"{len(wrong):,} files have another size or other partition values in it, {name} among them"
+    line.require(not wrong, "checkpoint-files", path, message, (version,))
+    recorded = {
+        kind: action.fields
+        for kind, action in (("metaData", stored.metadata), ("protocol", stored.protocol))
+        if action is not None
+    }
+    _compare_actions(line, path, version, recorded, replayed, "error")
+    # old transactions may have expired
+    both = stored.transactions.keys() & replayed.transactions.keys()
+    known, found = (
+        [state.transactions[name].fields.get("version") for name in both] for state in (stored, replayed)
+    )
+    _compare_alike(line, path, version, "txn", known, found, "error")
+    domains, wanted = (
+        {name: action.fields.get("configuration") for name, action in state.domains.items()}
+        for state in (stored, replayed)
+    )
+    _compare_alike(line, path, version, "domainMetadata", domains, wanted, "error")
+
+
+def compare_hint(table: DeltaTable, survey: Survey) -> None:
+    """Compare the hint with the checkpoint that it names; that it names none is a finding of the listing."""
+    context, path = table._context, f"{table._context.folder}/{HINT}"
+    try:
+        hint = json.loads(context.store.read(path))
+    except (LakeError, ValueError, RecursionError):
+        return
+    if not isinstance(hint, dict):
+        return
+    line = survey.ledger.line("the hint", HINT, "the checkpoint that it names")
+    recorded = hint.get("checksum")
+    if isinstance(recorded, str):
+        message = f"the checksum of the hint is {recorded}, its content gives {digest_hint(hint)}"
+        line.require(recorded == digest_hint(hint), "hint-checksum", path, message, (), "warning")
+    version = hint.get("version")
+    held = context.log.checkpoints.get(version, ()) if type(version) is int else ()
+    checkpoint = next((one for one in held if one.kind == _name_hinted(hint)), None)
+    if checkpoint is None:
+        return
+    if checkpoint.kind == "multi-part":
+        line.compare(hint.get("parts"), len(checkpoint.files), "hint", path, "parts")
+    try:
+        parts = context.list_parts(checkpoint)
+        actions = [action for part, _ in parts for action in context.read(part, checkpoint.version).actions]
+    except LakeError:  # a finding of the version that needs it
+        return
+    adds = sum(action.kind == "add" for action in actions)
+    line.compare(hint.get("numOfAddFiles"), adds, "hint", path, "numOfAddFiles")
+    if checkpoint.kind != "v2":  # of one with sidecars writers count differently
+        line.compare(hint.get("size"), len(actions), "hint", path, "size, the number of actions")
+        size = sum(info.size for info in checkpoint.files)
+        line.compare(hint.get("sizeInBytes"), size, "hint", path, "sizeInBytes")
+
+
+def _name_hinted(hint: Mapping[str, Any]) -> str:
+    return "v2" if hint.get("v2Checkpoint") else "multi-part" if hint.get("parts") else "classic"
+
+
+def digest_hint(hint: Mapping[str, Any]) -> str:
+    """Digest a hint as its `checksum` does: MD5 of its canonical form, without the checksum itself.
+
+    >>> parts = ["v3", [1, 2], {"k4": "v4", "k5": ["v5", "v6", "v7"]}]
+    >>> digest_hint({"k0": "'v 0'", "checksum": "x", "k1": {"k2": 2, "k3": parts}})
+    '6a92d155a59bf2eecbd4b4ec7fd1f875'
+    """
+    kept = {name: value for name, value in hint.items() if name != "checksum"}
+    leaves = (f"{place}={value}" for place, value in sorted(_list_leaves(kept, "")))
+    return hashlib.md5(",".join(leaves).encode(), usedforsecurity=False).hexdigest()
+
+
+def _list_leaves(value: Any, place: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _list_leaves(inner, f'{place}{"+" if place else ""}"{_escape(name)}"')
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from _list_leaves(inner, f"{place}{'+' if place else ''}{number}")
+    else:
+        yield place, f'"{_escape(value)}"' if isinstance(value, str) else json.dumps(value)
+
+
+def _escape(text: str) -> str:
+    return quote(text, safe="-._~", errors="surrogatepass")
+
+
+def compare_vectors(table: DeltaTable, survey: Survey) -> None:
+    """Compare the vectors of live files with their descriptors, and with the rows that the files have."""
+    context, state = table._context, table.newest.state
+    live = [action for action in state.files.values() if action.vector is not None]
+    if not live:
+        return
+    line = survey.ledger.line("deletion vectors", "adds", "the vectors themselves")
+    if len(live) > MOST_VECTORS:
+        what = f"{len(live) - MOST_VECTORS:,} of {len(live):,} deletion vectors"
+        survey.ledger.leave(what, f"the first {MOST_VECTORS:,} were decoded")
+    for action in track(live[:MOST_VECTORS], "vectors", len(live)):
+        try:
+            place = place_vector(action, context)
+            positions = read_positions(action, context)
+        except LakeError as error:
+            code = type(error).__name__.lower()
+            line.differ("error", code, error.path or action.path, error.reason, (state.version,))
+            continue
+        name = action.fields["path"]
+        what = f"rows that the vector of {name} deletes"
+        found = len(positions)
+        line.compare(
+            place.cardinality, found, "vector-cardinality", place.path, what, (state.version,), "error"
+        )
+        rows = _count_rows(action)
+        message = f"{name} has a deletion vector and no numRecords, which then must be there"
+        if line.require(rows is not None, "vector-rows", action.path, message, (state.version,), "warning"):
+            last = positions.max() if found else -1
+            message = f"the vector of {name} deletes row {last:,}, numRecords is {rows:,}"
+            line.require(last < (rows or 0), "vector-rows", place.path, message, (state.version,))
+
+
+def _count_rows(action: Action) -> int | None:
+    text = action.fields.get("stats")
+    held = action.fields.get("stats_parsed")
+    if isinstance(text, str) and text:
+        try:
+            held = parse_statistics(text, action.path)
+        except LakeError:  # a finding of the file
+            return None
+    return read_number(held, "numRecords") if isinstance(held, Mapping) else None
+
+
+def compare_adds(table: DeltaTable, survey: Survey) -> None:
+    """Compare the facts of live files with each other and with the table: sizes, partition values, row ids."""
+    context, state = table._context, table.newest.state
+    line = survey.ledger.line("facts of adds", "adds", "one another, the metadata")
+    physical, partitioning = context.columns.physical, context.partitioning
+    wanted = {physical.get(field.source_name, field.source_name) for field in partitioning.fields}
+    numbered: list[tuple[int, int, str]] = []
+    tracks = context.configuration.get("delta.enableRowTracking", "false").lower() == "true"
+    for action in state.files.values():
+        fields, snapshots = action.fields, (state.version,)
+        name, size = fields["path"], read_number(action.fields, "size")
+        message = f"the size of {name} is {fields.get('size')!r}"
+        line.require(size is not None and size > 0, "add-size", action.path, message, snapshots, "warning")
+        if context.metadata is not None:
+            keys = set(fields.get("partitionValues") or ())
+            message = f"{name} has values of {sorted(keys)}, the partition columns are {sorted(wanted)}"
+            line.require(keys == wanted, "add-partition", action.path, message, snapshots, "warning")
+        base, rows = read_number(fields, "baseRowId"), _count_rows(action)
+        if tracks:
+            message = f"{name} has no baseRowId, and the table has row tracking"
+            line.require(base is not None, "row-ids", action.path, message, snapshots)
+        if base is not None and rows:
+            numbered.append((base, base + rows, name))
+    _compare_row_ids(line, numbered, state)
+
+
+def _compare_row_ids(line: LedgerLine, numbered: list[tuple[int, int, str]], state: State) -> None:
+    """Row ids are below the high-water mark, and no two files have the same ones."""
+    numbered.sort()
+    domain = state.domains.get("delta.rowTracking")
+    if domain is not None and numbered:
+        try:
+            mark = json.loads(str(domain.fields.get("configuration"))).get("rowIdHighWaterMark")
+        except (ValueError, AttributeError, RecursionError):
+            mark = None
+        end = max(end for _, end, _ in numbered)
+        message = f"a file has row ids up to {end - 1:,}, rowIdHighWaterMark is {mark}"
+        holds = type(mark) is int and end - 1 <= mark
+        line.require(holds, "row-ids", domain.path, message, (state.version,))
+    for (_, end, name), (begin, _, other) in pairwise(numbered):
+        message = f"{other} has row ids from {begin:,} on, those of {name} reach {end - 1:,}"
+        line.require(begin >= end, "row-ids", name, message, (state.version,))
+
+
+def compare_protocol(table: DeltaTable, survey: Survey) -> None:
+    """Compare the protocol with what the table uses, and with its own rules."""
+    state = table.newest.state
+    if state.protocol is None:
+        return
+    line = survey.ledger.line("the protocol", "protocol", "what the table uses")
+    fields, path, snapshots = state.protocol.fields, state.protocol.path, (state.version,)
+    reader, writer = (read_number(fields, f"min{side}Version") or 0 for side in ("Reader", "Writer"))
+    names = {side: set(features) for side, features in table.features.items()}
+    for side, version, least in (("reader", reader, 3), ("writer", writer, 7)):
+        listed = fields.get(f"{side}Features")
+        there = "there" if listed is not None else "not there"
+        message = f"{side}Features is {there}, min{side.title()}Version is {version}"
+        line.require((listed is not None) == (version >= least), "protocol", path, message, snapshots)
+    if reader >= 3:
+        lacking = sorted(names["reader"] - names["writer"])
+        message = f"{', '.join(lacking)}: among the readerFeatures and not among the writerFeatures"
+        line.require(not lacking, "protocol", path, message, snapshots)
+    for feature, legacy, what in _list_used(table, state):
+        known = names["reader"] | names["writer"]
+        is_named = feature in known or f"{feature}-preview" in known
+        is_old = legacy is not None and writer < 7 and writer >= legacy
+        message = f"{what}, and the protocol (reader {reader}, writer {writer}) does not name {feature}"
+        line.require(is_named or is_old, "protocol-feature", path, message, snapshots)
+
+
+def _list_used(table: DeltaTable, state: State) -> Iterator[tuple[str, int | None, str]]:
+    """List the features that a version uses: the name, the writer version that has it unnamed, and where it shows."""
+    configuration = read_configuration(state.metadata)
+    schema = str(state.metadata.fields.get("schemaString")) if state.metadata is not None else ""
+    files = state.files.values()
+
+    def is_on(name: str) -> bool:
+        return str(configuration.get(name)).lower() == "true"
+
+    used: tuple[tuple[str, int | None, bool, str], ...] = (
+        (
+            "deletionVectors",
+            None,
+            any(one.vector is not None for one in files),
+            "files have deletion vectors",
+        ),
+        (
+            "columnMapping",
+            5,
+            configuration.get("delta.columnMapping.mode", "none") != "none",
+            "columns are mapped",
+        ),
+        ("timestampNtz", None, '"timestamp_ntz"' in schema, "a column is of the type timestamp_ntz"),
+        ("variantType", None, '"variant"' in schema, "a column is of the type variant"),
+        ("typeWidening", None, '"delta.typeChanges"' in schema, "the type of a column was widened"),
+        ("generatedColumns", 4, '"delta.generationExpression"' in schema, "a column is generated"),
+        ("identityColumns", 6, '"delta.identity.start"' in schema, "a column is an identity"),
+        ("allowColumnDefaults", None, '"CURRENT_DEFAULT"' in schema, "a column has a default"),
+        (
+            "checkConstraints",
+            3,
+            any(name.startswith("delta.constraints.") for name in configuration),
+            "the table has constraints",
+        ),
+        ("changeDataFeed", 4, is_on("delta.enableChangeDataFeed"), "the change data feed is on"),
+        ("appendOnly", 2, is_on("delta.appendOnly"), "the table is append-only"),
+        ("rowTracking", None, is_on("delta.enableRowTracking"), "rows are tracked"),
+        ("inCommitTimestamp", None, is_on("delta.enableInCommitTimestamps"), "commits have their times"),
+        ("domainMetadata", None, bool(state.domains), "there is domain metadata"),
+        ("clustering", None, "delta.clustering" in state.domains, "the table is clustered"),
+        (
+            "v2Checkpoint",
+            None,
+            configuration.get("delta.checkpointPolicy") == "v2",
+            "checkpoints are of version 2",
+        ),
+    )
+    yield from ((feature, legacy, what) for feature, legacy, shows, what in used if shows)
