@@ -52,7 +52,9 @@ ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     + [
         ((name,), {})
         for name in ("rewrite_data_files", "rewrite_position_delete_files", "compact", "expire_tags")
-    ],
+    ]
+    + [((name,), {}) for name in ("vacuum", "optimize", "reorg")],
+    "note_doubles": [((["a", "a"],), {})],
     "expire": [(("2100-01-01",), {}), (("2000-01-01",), {})],
     "explain": [(("@where",), {}), (("@null",), {"row_groups": True}), (("no_such > 1",), {})],
     "row": [(("@where",), {})],
