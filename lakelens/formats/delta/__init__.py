@@ -21,6 +21,8 @@ class DeltaFormat(Driver):
     detection = "lakelens.formats.delta.discovery:detect_table"
     opening = "lakelens.formats.delta.log_table:open_delta"
     parts = {  # noqa: RUF012
+        "defects": "lakelens.formats.delta.book:BOOK",
+        "health": "lakelens.formats.delta.health:make_rules",
         "life": "lakelens.formats.delta.life:DeltaLiving",
         "maintenance": "lakelens.formats.delta.maintenance.procedures:PROCEDURES",
         "check": "lakelens.formats.delta.check:DeltaChecking",

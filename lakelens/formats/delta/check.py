@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -69,28 +69,24 @@ def _compare_alike(
     line.require(recorded == found, "log-differs", path, message, (version,), severity)
 
 
-def _normalise(fields: Mapping[str, Any] | None, names: Iterable[str]) -> dict[str, Any]:
-    """Some fields of an action, lists in order: where they stand in a list means nothing."""
-    known = fields or {}
-    return {
-        name: sorted(map(str, value))
-        if isinstance(value, list | tuple) and name != "partitionColumns"
-        else value
-        for name in names
-        if (value := known.get(name)) not in (None, [], {})
-    }
-
-
 def _compare_actions(
     line: LedgerLine, path: str, version: int, recorded: Mapping[str, Any], state: State, severity: Any
 ) -> None:
-    """Compare what is recorded of metadata and protocol with a replayed version."""
-    found = {"metaData": state.metadata, "protocol": state.protocol}
+    """Compare what is recorded of metadata and protocol with a replayed version; the order of features means nothing."""
+    actions = {"metaData": state.metadata, "protocol": state.protocol}
     for kind, names in (("metaData", (*_METADATA, "configuration")), ("protocol", _PROTOCOL)):
-        action = found[kind]
-        if isinstance(recorded.get(kind), Mapping) and action is not None:
-            known, wanted = (_normalise(fields, names) for fields in (recorded[kind], action.fields))
-            _compare_alike(line, path, version, kind, known, wanted, severity)
+        action = actions[kind]
+        if not isinstance(recorded.get(kind), Mapping) or action is None:
+            continue
+        known, found = (
+            {
+                name: sorted(map(str, value)) if name.endswith("Features") else value
+                for name in names
+                if (value := fields.get(name)) not in (None, [], {})
+            }
+            for fields in (recorded[kind], action.fields)
+        )
+        _compare_alike(line, path, version, kind, known, found, severity)
 
 
 def compare_checksums(table: DeltaTable, survey: Survey) -> None:
@@ -277,7 +273,8 @@ def compare_hint(table: DeltaTable, survey: Survey) -> None:
         line.require(recorded == digest_hint(hint), "hint-checksum", path, message, (), "warning")
     version = hint.get("version")
     held = context.log.checkpoints.get(version, ()) if type(version) is int else ()
-    checkpoint = next((one for one in held if one.kind == _name_hinted(hint)), None)
+    kind = "v2" if hint.get("v2Checkpoint") else "multi-part" if hint.get("parts") else "classic"
+    checkpoint = next((one for one in held if one.kind == kind), None)
     if checkpoint is None:
         return
     if checkpoint.kind == "multi-part":
@@ -293,10 +290,6 @@ def compare_hint(table: DeltaTable, survey: Survey) -> None:
         line.compare(hint.get("size"), len(actions), "hint", path, "size, the number of actions")
         size = sum(info.size for info in checkpoint.files)
         line.compare(hint.get("sizeInBytes"), size, "hint", path, "sizeInBytes")
-
-
-def _name_hinted(hint: Mapping[str, Any]) -> str:
-    return "v2" if hint.get("v2Checkpoint") else "multi-part" if hint.get("parts") else "classic"
 
 
 def digest_hint(hint: Mapping[str, Any]) -> str:

@@ -12,10 +12,12 @@ import pytest
 
 import lakelens as ll
 from lakelens.analysis.check.check import Defects, try_rules
+from lakelens.formats.registry import get_format
 from lakelens.io.local import LocalStore
 from lakelens.model.check.defect import Product, Rule, Writer
 from lakelens.opening import open_in_store
 from tests.analysis.check.defects import iceberg, paimon
+from tests.formats.delta import test_book as delta
 from tests.support import LAKES
 from tests.support.rewriting import hide_origin
 
@@ -41,7 +43,7 @@ def list_codes(defects: Defects) -> set[str]:
 
 
 def list_rules() -> list[Rule]:
-    books = [ll.sample(name).driver.part("defects") for name in ("iceberg", "paimon", "hive")]
+    books = [get_format(name).part("defects") for name in ("iceberg", "paimon", "hive", "delta")]
     found = {rule.code: rule for book in books for rule in book.rules}
     return list(found.values())
 
@@ -102,7 +104,7 @@ def test_engine_written_tables_show_none(lake: Path) -> None:
 def test_every_rule_has_a_thread_and_a_planted_table() -> None:
     rules = list_rules()
     assert len(rules) >= 25
-    planted = {code for code, *_ in (*iceberg.PLANTED, *paimon.PLANTED)} | {"zero-rows"}
+    planted = {code for code, *_ in (*iceberg.PLANTED, *paimon.PLANTED, *delta.PLANTED)} | {"zero-rows"}
     assert {rule.code for rule in rules} == planted
     for rule in rules:
         assert rule.threads and all(THREAD.match(thread) for thread in rule.threads), rule.code

@@ -1,0 +1,467 @@
+"""The defect book of Delta: what writers are known to get wrong in the log, and who wrote a table, as commits say it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from lakelens.errors import LakeError
+from lakelens.formats.defects import STATISTICS, list_footer_writers, sample_footers, shorten
+from lakelens.formats.delta.action_file import read_moment, read_number
+from lakelens.formats.delta.actions import Action
+from lakelens.formats.delta.context import read_interval
+from lakelens.formats.delta.discovery import HINT
+from lakelens.io.store import find_info
+from lakelens.model.check.defect import DefectBook, Product, Writer, read_once, rule
+
+if TYPE_CHECKING:
+    from lakelens.formats.delta.log_table import DeltaTable
+    from lakelens.model.finding import Finding
+
+_MOST_COMMITS = 200
+_MOST_FILES = 2_000
+_SECONDS = 10**11  # milliseconds in 1973, seconds in the year 5138
+_WEEK = timedelta(days=7)
+_ENGINES = (
+    ("delta-spark", re.compile(r"Delta-Lake/(\d[\w.-]*)")),
+    ("delta-rs", re.compile(r"delta-rs:(?:py-|rust-)?(\d[\w.-]*)")),
+    ("delta-kernel", re.compile(r"Kernel-(\d[\w.-]*)")),
+)
+_BARE = re.compile(r"[:\[,]\s*-?(?:Infinity|NaN)\b")
+_MINUTES = re.compile(r"T[\d:.]+[+-]\d\d:(\d\d)$")
+
+
+def _list_adds(table: DeltaTable) -> list[Action]:
+    """List the adds of the newest version, up to 2,000."""
+
+    def read() -> list[Action]:
+        return list(table.newest.state.files.values())[:_MOST_FILES]
+
+    found: list[Action] = read_once(table, "adds", read)
+    return found
+
+
+def _read_statistics(action: Action) -> tuple[str, dict[str, Any]]:
+    """Read the statistics of an add as text, and parsed; nothing of them where they cannot be."""
+    text = action.fields.get("stats")
+    try:
+        held = json.loads(text) if isinstance(text, str) else None
+    except (ValueError, RecursionError):
+        held = None
+    return (text if isinstance(text, str) else ""), (held if isinstance(held, dict) else {})
+
+
+def _name(action: Action) -> str:
+    return str(action.fields["path"]).rpartition("/")[2]
+
+
+@rule(
+    "modification-time-in-seconds",
+    "the modification time of a file is in seconds",
+    writers=(Product("delta-rs"),),
+    threads=("delta-io/delta-rs#1124",),
+    shows="modificationTime of an add is a time in January 1970",
+    severity="warning",
+)
+def seconds(table: DeltaTable) -> Iterator[Finding]:
+    """The Python writer of delta-rs 0.7 wrote seconds for milliseconds: whatever goes by a file's age takes it for old.
+
+    Shows in adds: a modificationTime that is a time before 1973, and in seconds one of today.
+    """
+    for action in _list_adds(table):
+        stored = read_number(action.fields, "modificationTime")
+        if stored is not None and _SECONDS // 100 < stored < _SECONDS:
+            message = f"modificationTime of {_name(action)} is {stored}"
+            yield seconds.report(shorten(table, action.path), message, [action.version])
+
+
+@rule(
+    "time-zone-cut-to-minutes",
+    "bounds of timestamps whose zone lost its seconds",
+    writers=(Product("delta-spark", before="4.0"),),
+    threads=("delta-io/delta#6080", "delta-io/delta#5568"),
+    shows="a timestamp in minValues or maxValues has an offset of odd minutes",
+    severity="warning",
+)
+def cut_zones(table: DeltaTable) -> Iterator[Finding]:
+    """Local times before there were zones are some seconds apart from UTC; Delta on Spark wrote the offset to the minute:
+    the bound is up to a minute beside the value, and readers skip files with rows that fit.
+
+    Shows in statistics: the offset of a timestamp is no multiple of 15 minutes.
+    """
+    for action in _list_adds(table):
+        _, held = _read_statistics(action)
+        for side in ("minValues", "maxValues"):
+            for name, value in _walk(held.get(side), ()):
+                matched = _MINUTES.search(value) if isinstance(value, str) else None
+                if matched is not None and int(matched[1]) % 15:
+                    message = f"{side} of {'.'.join(name)} of {_name(action)} is {value}"
+                    yield cut_zones.report(shorten(table, action.path), message, [action.version])
+
+
+def _walk(held: Any, names: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    if isinstance(held, Mapping) and len(names) < 100:
+        for name, inner in held.items():
+            yield from _walk(inner, (*names, name))
+    elif names:
+        yield names, held
+
+
+@rule(
+    "path-encoding",
+    "paths that are encoded twice, or not at all",
+    writers=(Product("delta-rs"), Product("trino"), Product("clickhouse")),
+    threads=("delta-io/delta-rs#1896", "delta-io/delta-rs#1079", "ClickHouse/ClickHouse#103509"),
+    shows="a live file is not at its path decoded once, and is at the path as it stands or decoded twice",
+    severity="error",
+    reads_files=True,
+)
+def path_encoding(table: DeltaTable) -> Iterator[Finding]:
+    """Paths are URIs, which readers decode once; writers that encode them twice, or write them as they are, leave files that
+    other readers do not find.
+
+    Shows in the directory: the file is there under another decoding of its path.
+    """
+    context = table._context
+    for action in _list_adds(table):
+        recorded = action.fields["path"]
+        if "%" not in recorded:
+            continue
+        right = unquote(recorded)
+        if find_info(context.store, context.locate(right)) is not None:
+            continue
+        for other in dict.fromkeys((recorded, unquote(right))):
+            if other != right and find_info(context.store, context.locate(other)) is not None:
+                message = f"{recorded} is not at {right}, and is at {other}"
+                yield path_encoding.report(shorten(table, action.path), message, [action.version])
+
+
+@rule(
+    "logical-names",
+    "statistics or partition values under logical names",
+    writers=(Product("duckdb"), Product("delta-kernel"), Product("delta-rs")),
+    threads=("duckdb/duckdb-delta#341", "delta-io/delta-kernel-rs#1836"),
+    shows="columns are mapped, and keys of statistics or partition values are names of the schema",
+    severity="warning",
+)
+def logical_names(table: DeltaTable) -> Iterator[Finding]:
+    """Where columns are mapped, files, statistics and partition values have physical names; under logical ones readers find
+    nothing: they skip no files, and give NULL for a partition.
+
+    Shows in adds: keys that are logical and no physical names.
+    """
+    physical = table._context.columns.physical
+    logical = {name for name, known in physical.items() if known != name} - set(physical.values())
+    for action in _list_adds(table) if logical else ():
+        _, held = _read_statistics(action)
+        sides = {name: held.get(name) for name in ("minValues", "maxValues", "nullCount")}
+        for what, keys in {**sides, "partitionValues": action.fields.get("partitionValues")}.items():
+            wrong = sorted(logical.intersection(keys if isinstance(keys, Mapping) else ()))
+            if wrong:
+                message = f"{what} of {_name(action)} has {', '.join(wrong)}, which are no physical names"
+                yield logical_names.report(shorten(table, action.path), message, [action.version])
+                break
+
+
+@rule(
+    "stale-hint",
+    "the hint names a checkpoint that is gone, or is torn",
+    writers=(Product("delta-spark"), Product("delta-kernel"), Product("delta-rs")),
+    threads=("delta-io/delta#6495", "delta-io/delta#5272", "delta-io/delta-kernel-rs#582"),
+    shows="_last_checkpoint is no JSON, or names a version without a complete checkpoint",
+    severity="warning",
+)
+def stale_hint(table: DeltaTable) -> Iterator[Finding]:
+    """Some readers fail where the hint cannot be followed, although the log has all that they need; writers at one time may
+    leave a hint of two halves.
+
+    Shows in the log: see `_last_checkpoint`.
+    """
+    context = table._context
+    path = f"{context.folder}/{HINT}"
+    if find_info(context.store, path) is None:
+        return
+    try:
+        hint = json.loads(context.store.read(path))
+    except (ValueError, RecursionError) as error:
+        yield stale_hint.report(shorten(table, path), f"the hint is no JSON: {error}")
+        return
+    version = hint.get("version") if isinstance(hint, dict) else None
+    if version not in context.log.checkpoints:
+        yield stale_hint.report(shorten(table, path), f"there is no complete checkpoint of version {version}")
+
+
+@rule(
+    "logical-row-count",
+    "numRecords of a file with a vector counts the rows that are left",
+    writers=(Product("trino"), Product("delta-rs")),
+    threads=("trinodb/trino#30343", "delta-io/delta#1624"),
+    shows="numRecords and the rows that the vector deletes are together what the footer has",
+    severity="error",
+    reads_files=True,
+)
+def logical_rows(table: DeltaTable) -> Iterator[Finding]:
+    """numRecords is the number of stored rows; engines subtract the vector's themselves, so that COUNT is too small.
+
+    Shows in footers: numRecords is smaller than the file's rows, by as many as its vector deletes.
+    """
+    vectors = {
+        table._context.locate(action.key[0]): read_number(action.vector, "cardinality")
+        for action in _list_adds(table)
+        if action.vector is not None
+    }
+    for file, footer in sample_footers(table) if vectors else ():
+        deleted = vectors.get(file.path)
+        if deleted and file.record_count is not None and file.record_count + deleted == footer.num_rows:
+            message = f"numRecords is {file.record_count:,} of {footer.num_rows:,} rows, the vector deletes {deleted:,}"
+            yield logical_rows.report(shorten(table, file.path), message)
+
+
+@rule(
+    "bare-infinity",
+    "statistics that are no JSON: infinity or NaN without quotes",
+    writers=(Product("delta-rs"),),
+    threads=("delta-io/delta-rs#1411", "delta-io/delta-rs#1784"),
+    shows="Infinity or NaN stands in stats as a bare word",
+    severity="warning",
+)
+def bare_infinity(table: DeltaTable) -> Iterator[Finding]:
+    """JSON has no word for infinity: readers refuse the statistics, or the whole table.
+
+    Shows in adds: `Infinity` or `NaN` after a colon in stats.
+    """
+    for action in _list_adds(table):
+        text, held = _read_statistics(action)
+        if held and _BARE.search(re.sub(r'"(?:[^"\\]|\\.)*"', '""', text)):
+            message = f"stats of {_name(action)} have Infinity or NaN without quotes"
+            yield bare_infinity.report(shorten(table, action.path), message, [action.version])
+
+
+@rule(
+    "empty-log-file",
+    "files of the log without a byte",
+    threads=("delta-io/delta-kernel-rs#2336",),
+    shows="a commit, a checkpoint, compacted commits or a checksum of 0 bytes",
+    severity="error",
+)
+def empty_log_file(table: DeltaTable) -> Iterator[Finding]:
+    """A writer that dies while it writes leaves an empty file: as a commit it counts, as compacted commits it hides others.
+
+    Shows in the listing of the log: a file of 0 bytes.
+    """
+    log = table._context.log
+    checkpoints = (info for held in log.checkpoints.values() for one in held for info in one.files)
+    for info in (*log.commits.values(), *log.compacted.values(), *log.checksums.values(), *checkpoints):
+        if not info.size:
+            yield empty_log_file.report(shorten(table, info.path), "the file has 0 bytes")
+
+
+@rule(
+    "empty-data-file",
+    "data files without a byte",
+    writers=(Product("delta-spark"),),
+    threads=("delta-io/delta#6112",),
+    shows="size of an add is 0",
+    severity="error",
+)
+def empty_data_file(table: DeltaTable) -> Iterator[Finding]:
+    """A file that was not written to its end was committed: no reader of Parquet opens it.
+
+    Shows in adds: size is 0.
+    """
+    for action in _list_adds(table):
+        if read_number(action.fields, "size") == 0:
+            yield empty_data_file.report(
+                shorten(table, action.path), f"{_name(action)} has 0 bytes", [action.version]
+            )
+
+
+@rule(
+    "duplicate-actions",
+    "one commit adds or removes the same file twice",
+    writers=(Product("delta-spark", before="4.3"), Product("delta-rs")),
+    threads=("delta-io/delta#6892",),
+    shows="two adds, two removes, or an add and a remove of one path and vector in one commit",
+    severity="error",
+)
+def duplicate_actions(table: DeltaTable) -> Iterator[Finding]:
+    """The order of actions in a commit means nothing: what a file that is added and removed at once is, readers decide each
+    in their own way.
+
+    Shows in commits: a path with the same vector, or none, more than once among adds and removes.
+    """
+    context = table._context
+    for version in sorted(context.log.commits)[-_MOST_COMMITS:]:
+        path = context.log.commits[version].path
+        seen: set[tuple[str, str]] = set()
+        try:
+            actions = context.read(path, version).actions
+        except LakeError:  # a finding of the version
+            continue
+        for action in actions:
+            if action.kind not in ("add", "remove"):
+                continue
+            if action.key in seen:
+                message = f"{action.key[0]} is added or removed more than once"
+                yield duplicate_actions.report(shorten(table, path), message, [version])
+            seen.add(action.key)
+
+
+@rule(
+    "checkpoint-without-domains",
+    "checkpoints that leave out domain metadata",
+    writers=(Product("delta-kernel"), Product("delta-rs")),
+    threads=("delta-io/delta-kernel-rs#1716", "delta-io/delta-kernel-rs#1718"),
+    shows="a commit before a checkpoint sets a domain that the checkpoint does not have",
+    severity="error",
+)
+def lost_domains(table: DeltaTable) -> Iterator[Finding]:
+    """Whoever reads the checkpoint does not know the clustering columns, or gives row ids twice.
+
+    Shows in checkpoints: a domain is missing that the commits up to it set.
+    """
+    for version, checkpoint, stored in _list_checkpoints(table):
+        set_by: dict[str, bool] = {}
+        for action in _list_actions(table, version, "domainMetadata"):
+            set_by[str(action.fields.get("domain"))] = action.fields.get("removed") is not True
+        kept = {str(one.fields.get("domain")) for one in stored if one.kind == "domainMetadata"}
+        lost = sorted(name for name, is_set in set_by.items() if is_set and name not in kept)
+        if lost:
+            message = (
+                f"the domains {', '.join(lost)} are set by commits up to version {version} and not in it"
+            )
+            yield lost_domains.report(shorten(table, checkpoint), message, [version])
+
+
+@rule(
+    "checkpoint-without-tombstones",
+    "checkpoints that leave out removed files before they expire",
+    writers=(Product("delta-rs"), Product("delta-kernel")),
+    threads=("delta-io/delta-rs#3644", "delta-io/delta#3923"),
+    shows="a commit before a checkpoint removes a file within the retention, and no tombstone in it",
+    severity="warning",
+)
+def lost_tombstones(table: DeltaTable) -> Iterator[Finding]:
+    """VACUUM goes by tombstones: without them a file that readers of older versions still need is taken for nobody's, and
+    the lite VACUUM never deletes it.
+
+    Shows in checkpoints: of files that commits remove less than the retention before it, none is named as removed.
+    """
+    retention = read_interval(table._context.configuration, "delta.deletedFileRetentionDuration", _WEEK)
+    for version, checkpoint, stored in _list_checkpoints(table):
+        moment = table._make(version).committed_at
+        if moment is None or any(one.kind == "remove" for one in stored):
+            continue
+        live = {one.key for one in stored if one.kind == "add"}
+        gone = 0
+        for action in _list_actions(table, version, "remove"):
+            removed = read_moment(action.fields, "deletionTimestamp")
+            is_young = removed is not None and moment - removed < retention
+            gone += is_young and action.key not in live
+        if gone:
+            message = f"{gone:,} files were removed within the retention, and it has no tombstone"
+            yield lost_tombstones.report(shorten(table, checkpoint), message, [version])
+
+
+def _list_checkpoints(table: DeltaTable) -> Iterator[tuple[int, str, list[Action]]]:
+    """List the newest three checkpoints that can be read, with their versions and actions."""
+    context = table._context
+    for version in sorted(context.log.checkpoints)[-3:]:
+        for checkpoint in context.log.checkpoints[version]:
+            try:
+                parts = [context.read(path, version) for path, _ in context.list_parts(checkpoint)]
+            except LakeError:  # a finding of the version
+                continue
+            yield version, checkpoint.files[0].path, [action for part in parts for action in part.actions]
+
+
+def _list_actions(table: DeltaTable, until: int, kind: str) -> Iterator[Action]:
+    """List the actions of a kind in the last commits up to a version."""
+    context = table._context
+    for version in sorted(number for number in context.log.commits if number <= until)[-_MOST_COMMITS:]:
+        try:
+            held = context.read(context.log.commits[version].path, version)
+        except LakeError:  # a finding of the version
+            continue
+        yield from (action for action in held.actions if action.kind == kind)
+
+
+@rule(
+    "two-checkpoints",
+    "two writers wrote a checkpoint of one version, in one file and in parts",
+    writers=(Product("delta-spark"), Product("delta-rs")),
+    threads=("delta-io/delta-rs#2643", "delta-io/delta#1727"),
+    shows="a version has a classic checkpoint and one in parts",
+    severity="note",
+)
+def two_checkpoints(table: DeltaTable) -> Iterator[Finding]:
+    """Some readers count the files of both together, and refuse the table; parts of two writers do not fit together.
+
+    Shows in names: both kinds of one version.
+    """
+    for version, held in table._context.log.checkpoints.items():
+        kinds = {checkpoint.kind for checkpoint in held}
+        if {"classic", "multi-part"} <= kinds:
+            message = f"version {version} has a checkpoint in one file, and one in parts"
+            yield two_checkpoints.report(shorten(table, held[0].files[0].path), message, [version])
+
+
+@rule(
+    "null-counts-name",
+    "counts of nulls under another name",
+    writers=(Product("delta-kernel", before="4.0"),),
+    threads=("delta-io/delta#4423",),
+    shows="stats have nullCounts and no nullCount",
+    severity="note",
+)
+def null_counts(table: DeltaTable) -> Iterator[Finding]:
+    """The Java kernel wrote `nullCounts` for `nullCount`, which no reader looks for: null tests skip nothing.
+
+    Shows in adds: the key nullCounts in stats.
+    """
+    for action in _list_adds(table):
+        _, held = _read_statistics(action)
+        if "nullCounts" in held and "nullCount" not in held:
+            message = f"stats of {_name(action)} have nullCounts, which is called nullCount"
+            yield null_counts.report(shorten(table, action.path), message, [action.version])
+
+
+def list_writers(table: DeltaTable) -> tuple[Writer, ...]:
+    """See `DefectBook.list_writers`: `engineInfo` of commits, then the libraries that wrote data files."""
+    found: dict[Writer, None] = {}
+    for snapshot in table.snapshots[-_MOST_COMMITS:]:
+        text = getattr(snapshot, "engine_info", None) or ""
+        for product, pattern in _ENGINES:
+            matched = pattern.search(text)
+            if matched:
+                found[Writer(product, matched[1], "engineInfo of commits")] = None
+        named = text.partition("/")[0].strip().lower()
+        if named and not any(pattern.search(text) for _, pattern in _ENGINES):
+            found[Writer(named.split()[0], "", "engineInfo of commits")] = None
+    return tuple(dict.fromkeys((*found, *list_footer_writers(table))))
+
+
+BOOK = DefectBook(
+    (
+        seconds,
+        cut_zones,
+        path_encoding,
+        logical_names,
+        stale_hint,
+        logical_rows,
+        bare_infinity,
+        empty_log_file,
+        empty_data_file,
+        duplicate_actions,
+        lost_domains,
+        lost_tombstones,
+        two_checkpoints,
+        null_counts,
+        *STATISTICS,
+    ),
+    list_writers,
+)
