@@ -11,6 +11,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
+from lakelens.caching import cached_property
 from lakelens.errors import AccessDenied, LakeError, Missing
 from lakelens.io.ahead import fetch_along
 from lakelens.io.border import Border
@@ -87,11 +88,14 @@ class TableAccess(Bound):
                 raise
             return None
 
+    @cached_property
+    def _own_scheme(self) -> str:
+        return split_location(self.locator.root)[0] or "file"
+
     def _find_original(self, recorded: str, path: str) -> str | None:
         """The recorded place itself, where that is another one of the same kind of storage; a relative location has none."""
         scheme, original = split_location(recorded)
-        own, _ = split_location(self.locator.root)
-        is_own = (scheme or "file") == (own or "file") and original.startswith("/")
+        is_own = (scheme or "file") == self._own_scheme and original.startswith("/")
         place = self.locator.in_store(original) if is_own else path
         return None if place == path else place
 

@@ -53,7 +53,7 @@ def split_location(location: str) -> tuple[str, str]:
 
 
 def _clean(path: str) -> str:
-    collapsed = re.sub(r"/{2,}", "/", path)
+    collapsed = re.sub(r"/{2,}", "/", path) if "//" in path else path
     return collapsed.rstrip("/") if len(collapsed) > 1 else collapsed
 
 

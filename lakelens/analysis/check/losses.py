@@ -104,30 +104,23 @@ class Losses:
 
     def find_recorded(self, number: int) -> int | None:
         """Find the recorded size of a lost file; None where nothing is."""
-        row = self._find_row(number)
+        row = self._first_rows.get(number)
         size = -1 if row is None else int(self._entries.sizes[row])
         return None if size < 0 else size
 
     def find_content(self, number: int) -> int:
         """Find what the first entry that adds a lost file says that it holds."""
-        row = self._find_row(number)
+        row = self._first_rows.get(number)
         return 0 if row is None else int(self._entries.contents[row])
 
-    def _find_row(self, number: int) -> int | None:
-        import numpy as np
-
-        files, rows = self._first_rows
-        at = int(np.searchsorted(files, number))
-        return int(rows[at]) if at < len(files) and files[at] == number else None
-
     @cached_property
-    def _first_rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The files that are lost or may be, ascending, each with the first entry that adds it."""
+    def _first_rows(self) -> dict[int, int]:
+        """Of the files that are lost or may be the first entry that adds each."""
         import numpy as np
 
         rows = np.flatnonzero(self._is_lost & (self._entries.weights > 0))
         files, first = np.unique(self._entries.files[rows], return_index=True)
-        return files, rows[first]
+        return dict(zip(files.tolist(), rows[first].tolist(), strict=True))
 
     @cached_property
     def _is_lost(self) -> NDArray[np.bool_]:

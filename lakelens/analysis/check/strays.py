@@ -11,7 +11,8 @@ Nothing is removed. While anything that could refer to files is unread, orphans 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -109,6 +110,17 @@ class Strays(Named):
     def is_certain(self) -> bool:
         """Whether all was read that could refer to a file."""
         return not self.unread
+
+    @cached_property
+    def needed(self) -> tuple[Mapping[str, int], Set[int]]:
+        """Count the missing files that some state needs, by role; and which states these are, by their ids."""
+        roles: Counter[str] = Counter()
+        users: set[int] = set()
+        for stray in self.missing:
+            users.update(stray.snapshots)
+            if stray.referenced_by:
+                roles[stray.role] += 1
+        return roles, users
 
     def __repr__(self) -> str:
         doubt = "" if self.is_certain else ", do not remove them: something is unread"

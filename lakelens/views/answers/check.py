@@ -85,7 +85,7 @@ def _format_losses(check: Check) -> str:
         if finding.severity == "error" and finding.code == "corrupt"
     }
     roles = {stray.path: stray.role for stray in strays.resized}
-    missing = Counter(stray.role for stray in strays.missing if stray.referenced_by)
+    missing, _ = strays.needed
     damaged = Counter(roles.get(path, "file") for path in {*roles, *broken})
     unread = {
         finding.path
@@ -187,7 +187,7 @@ def _list_strays(check: Check) -> list[Fold]:
     referred = wording.plural(strays.referenced, "file")
     missing = f"none of {referred} that are referred to"
     if len(strays.missing):
-        users = {number for one in strays.missing for number in one.snapshots}
+        _, users = strays.needed
         missing = f"{wording.count(len(strays.missing))} of {referred} that are referred to"
         verb, them = ("needs" if len(users) == 1 else "need"), ("it" if len(strays.missing) == 1 else "them")
         missing += f"; {wording.plural(len(users), 'snapshot')} {verb} {them}" if users else ""
