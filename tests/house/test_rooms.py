@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from lakelens.cli.commands import commands
+from lakelens.installed import EXTRAS
 from lakelens.model.table import Table
 from tests.house.tree import PACKAGE, ROOT, find_circles, read_tree
 
@@ -164,3 +165,46 @@ def test_every_part_stands_on_a_floor(room: str) -> None:
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     floors = [contract for contract in contracts if contract.get("containers") == [f"{PACKAGE}.{room}"]]
     assert [contract["exhaustive"] for contract in floors] == [True]
+
+
+#: Modules that are loaded only by who has the package: their subject is its arrays, or whether it is there.
+_OF_ARRAYS = frozenset(("bitmaps.py", "codecs/bitmaps/roaring_arrays.py", "codecs/paimon/row_columns.py"))
+
+
+def _list_top_imports(tree: ast.Module) -> Iterator[str]:
+    """List the packages that are imported when a module is loaded, those for types alone left out."""
+    waiting: list[ast.AST] = list(tree.body)
+    while waiting:
+        statement = waiting.pop()
+        if isinstance(statement, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in statement.names)
+        elif isinstance(statement, ast.ImportFrom) and not statement.level:
+            yield str(statement.module).partition(".")[0]
+        elif isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING":
+            waiting += statement.orelse
+        elif not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+            parts = ast.iter_child_nodes(statement)
+            waiting += [part for part in parts if isinstance(part, ast.stmt | ast.ExceptHandler)]
+
+
+def test_no_module_of_the_core_imports_a_heavy_package_at_its_top() -> None:
+    """It is imported by the function that needs it: loading a module asks for nothing that may be missing."""
+    heavy = {*EXTRAS, "datafusion", "isal", "duckdb", "polars"}
+    modules = {str(path.relative_to(ROOT / PACKAGE)): path for path in (ROOT / PACKAGE).rglob("*.py")}
+    at_top = {
+        name for name, path in modules.items() if heavy & set(_list_top_imports(ast.parse(path.read_text())))
+    }
+    assert at_top == _OF_ARRAYS
+
+
+def test_what_the_core_does_without_is_what_the_contract_names_and_the_extra_brings() -> None:
+    """The hint of an import that fails, the contract and the extra are of the same packages."""
+    document = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    contract = next(
+        contract
+        for contract in document["tool"]["importlinter"]["contracts"]
+        if "numpy" in contract.get("forbidden_modules", ())
+    )
+    extra = document["project"]["optional-dependencies"]["tables"]
+    assert sorted(contract["forbidden_modules"]) == sorted(EXTRAS)
+    assert sorted(re.split(r"\W", wanted)[0] for wanted in extra) == sorted(EXTRAS)

@@ -16,7 +16,8 @@ from pathlib import Path
 
 import lakelens as ll
 
-HEAVY = ("datafusion", "isal", "pyspark", "jupyterlab", "matplotlib", "anywidget")
+TABLES = ("fastavro", "mmh3", "numpy", "pandas", "pyarrow", "pyroaring")
+HEAVY = (*TABLES, "datafusion", "isal", "pyspark", "jupyterlab", "matplotlib", "anywidget")
 
 
 def main(extra: str) -> None:
@@ -24,12 +25,12 @@ def main(extra: str) -> None:
     check_place()
     check_packages(extra)
     check_formats()
-    check_samples()
+    check_samples(extra)
     check_contents()
     check_command()
     check_jupyter()
     check_sql(extra)
-    if extra:
+    if extra == "notebook":
         check_widgets()
     print(
         f"lakelens {ll.__version__}{f'[{extra}]' if extra else ''} on Python {sys.version.split()[0]}: every check passed"
@@ -48,23 +49,29 @@ def check_packages(extra: str) -> None:
     """The core brings nothing heavy; its extras are named."""
     there = {name for name in HEAVY if find_spec(name) is not None}
     expected = (
-        {"datafusion", "isal", "jupyterlab", "matplotlib", "anywidget"} if extra == "notebook" else set()
+        {*TABLES, "datafusion", "isal", "jupyterlab", "matplotlib", "anywidget"}
+        if extra == "notebook"
+        else set(TABLES)
+        if extra == "tables"
+        else set()
     )
     assert there == expected, (there, expected)
-    assert {"fast", "spark", "notebook", "all"} <= set(
+    assert {"tables", "fast", "spark", "notebook", "all"} <= set(
         metadata.metadata("lakelens").get_all("Provides-Extra") or ()
     )
 
 
 def check_formats() -> None:
-    """The three formats are found."""
+    """The four formats are found."""
     from lakelens.formats.registry import load_formats
 
-    assert {"hive", "iceberg", "paimon"} <= set(load_formats())
+    assert sorted(load_formats()) == ["delta", "hive", "iceberg", "paimon"]
 
 
-def check_samples() -> None:
-    """Every packaged table opens, has files and a card; one of each format is read by column and checked."""
+def check_samples(extra: str) -> None:
+    """Every packaged table opens, has files and a card; one of each format is read by column and checked, or cannot be."""
+    from lakelens.errors import Unsupported
+
     names = [one.name for one in ll.sample()]
     assert len(names) >= 30
     for name in names:
@@ -72,8 +79,11 @@ def check_samples() -> None:
         assert len(table.files) > 0 and "ll-" in table._repr_html_(), name
     for name in ("hive", "iceberg", "paimon"):
         table = ll.sample(name)
-        assert table.files.to_arrow().num_rows == len(table.files)
-        assert table.check().ok, name
+        try:
+            assert table.files.to_arrow().num_rows == len(table.files) and table.check().ok, name
+            assert extra
+        except Unsupported as error:
+            assert not extra and "lakelens[tables]" in str(error), error
         table.to_html(f"{name}.html")
         assert "<html" in Path(f"{name}.html").read_text("utf-8")
 
@@ -126,9 +136,9 @@ def check_sql(extra: str) -> None:
     table = ll.sample("iceberg")
     try:
         assert len(table.sql("select path from files")) == len(table.files)
-        assert extra
+        assert extra == "notebook"
     except Unsupported as error:
-        assert not extra and "lakelens[fast]" in str(error), error
+        assert extra != "notebook" and "lakelens[fast]" in str(error), error
 
 
 def check_widgets() -> None:
