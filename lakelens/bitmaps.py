@@ -17,22 +17,24 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Self, overload
 
 _CONTAINER = 1 << 16
+_BITSET = 8192  # its bytes
 _MOST_ARRAY = 4096  # numbers in a container that is an array
 
 
 class RangeSet:
     """A set of numbers of 64 bits as ranges in order, none next to another."""
 
-    __slots__ = ("_firsts", "_kinds", "_lasts", "_places")
+    __slots__ = ("_firsts", "_kinds", "_lasts", "_places", "_runs")
 
     def __init__(self, numbers: Iterable[int] = ()) -> None:
         self._firsts: list[int] = []
         self._lasts: list[int] = []
         self._places: list[int] | None = None
         self._kinds: dict[str, int] | None = None
+        self._runs: frozenset[int] = frozenset()  # the containers that a Roaring bitmap would have as runs
         if isinstance(numbers, RangeSet):
             self._fill(numbers.pairs())
-            self._kinds = numbers._kinds
+            self._kinds, self._runs = numbers._kinds, numbers._runs
         else:
             self._fill((number, number) for number in sorted(set(numbers)))
 
@@ -104,7 +106,7 @@ class RangeSet:
         return hash((*self._firsts, *self._lasts))
 
     def __or__(self, other: RangeSet) -> Self:
-        return type(self).of_ranges(sorted((*self.pairs(), *other.pairs())))
+        return self.union(self, other)
 
     def __and__(self, other: RangeSet) -> Self:
         return type(self).of_ranges(self._meet(other))
@@ -139,7 +141,9 @@ class RangeSet:
     @classmethod
     def union(cls, *sets: RangeSet) -> Self:
         """Unite any number of sets."""
-        return cls.of_ranges(sorted(pair for numbers in sets for pair in numbers.pairs()))
+        made = cls.of_ranges(sorted(pair for numbers in sets for pair in numbers.pairs()))
+        made._runs = frozenset().union(*(numbers._runs for numbers in sets))
+        return made
 
     def intersection_cardinality(self, other: RangeSet) -> int:
         """Count the numbers that are in both."""
@@ -171,6 +175,12 @@ class RangeSet:
         if start >= end:
             return
         self._kinds = self._places = None
+        for key in range(start // _CONTAINER, (end - 1) // _CONTAINER + 1):
+            first, last = key * _CONTAINER, (key + 1) * _CONTAINER - 1
+            place = bisect_right(self._firsts, last) - 1
+            is_empty = place < 0 or self._lasts[place] < first
+            if is_empty and min(end - 1, last) > max(start, first):
+                self._runs |= {key}
         if not self._lasts or start > self._lasts[-1] + 1:  # in order, as most are
             self._firsts.append(start)
             self._lasts.append(end - 1)
@@ -194,12 +204,19 @@ class RangeSet:
         """Count the containers that a Roaring bitmap of these numbers has, by kind."""
         if self._kinds is None:
             counts: dict[int, int] = {}
+            ranges: dict[int, int] = {}
             for first, last in self.pairs():
                 for key in range(first // _CONTAINER, last // _CONTAINER + 1):
                     start, end = key * _CONTAINER, (key + 1) * _CONTAINER - 1
                     counts[key] = counts.get(key, 0) + min(last, end) - max(first, start) + 1
-            arrays = sum(count <= _MOST_ARRAY for count in counts.values())
-            self._kinds = {"array": arrays, "bitset": len(counts) - arrays, "run": 0}
+                    ranges[key] = ranges.get(key, 0) + 1
+            self._kinds = {"array": 0, "bitset": 0, "run": 0}
+            for key, count in counts.items():
+                kind = "array" if count <= _MOST_ARRAY else "bitset"
+                is_run = key in self._runs and 2 + 4 * ranges[key] <= min(
+                    2 * count, _BITSET
+                )  # as a copy keeps it
+                self._kinds["run" if is_run else kind] += 1
         return {f"n_{kind}_containers": count for kind, count in self._kinds.items()}
 
     def __repr__(self) -> str:

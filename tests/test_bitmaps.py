@@ -87,6 +87,28 @@ def test_stored_bitmaps_are_read_alike(is_run: bool) -> None:
         assert read.get_statistics() == kinds
 
 
+def test_ranges_make_the_containers_that_they_make_in_the_library() -> None:
+    """Positions that follow each other are runs in both, in an empty container and where they take less room so."""
+    for ranges in (
+        [(1, 5)],
+        [(1, 3)],
+        [(0, 2), (5, 90)],
+        [(5, 90), (100, 101)],
+        [(65_530, 65_540)],
+        [(7, 140_000)],
+    ):
+        read, known = RangeSet(_make_ranges(RangeSet, ranges)), FrozenBitMap64(_make_ranges(BitMap64, ranges))
+        stated = known.get_statistics()
+        assert read.get_statistics() == {name: stated[name] for name in read.get_statistics()}, ranges
+
+
+def _make_ranges(kind: Any, ranges: list[tuple[int, int]]) -> Any:
+    made = kind()
+    for start, end in ranges:
+        made.add_range(start, end)
+    return made
+
+
 def test_a_bitmap_of_every_number_takes_a_few_ranges() -> None:
     """A vector of a few bytes that claims four thousand million rows is no danger to memory."""
     stored = BitMap64()

@@ -414,10 +414,10 @@ def read_dictionary(data: Octets, start: int, end: int, leaf: SchemaLeaf, codec:
     size = header.get("uncompressed_page_size")
     if type(size) is not int or not 0 <= size <= MAX_SIZE or page.end - page.start > MAX_SIZE:
         raise Unsupported(f"a dictionary of {size} bytes at byte {start}", hint=f"up to {MAX_SIZE} are read")
-    return _split(_read_content(data, page, codec), count, leaf, start)
+    return split_plain(read_content(data, page, codec), count, leaf, start)
 
 
-def _read_content(data: Octets, page: Span, codec: str) -> bytes:
+def read_content(data: Octets, page: Span, codec: str) -> bytes:
     """Read the decompressed content of a page, whose checksum is checked."""
     for part in page.iter_children():
         if part.error is not None:
@@ -426,7 +426,7 @@ def _read_content(data: Octets, page: Span, codec: str) -> bytes:
             continue
         if part.is_packed:
             return part.unpack()[0]
-        if codec != "UNCOMPRESSED":
+        if codec != "UNCOMPRESSED" and codec not in _CODECS:
             raise Unsupported(f"{codec} is not decompressed here")
         first = next(part.iter_children(), None)
         if first is not None and first.error is not None:
@@ -435,7 +435,7 @@ def _read_content(data: Octets, page: Span, codec: str) -> bytes:
     return b""
 
 
-def _split(content: bytes, count: int, leaf: SchemaLeaf, offset: int) -> list[bytes]:
+def split_plain(content: bytes, count: int, leaf: SchemaLeaf, offset: int) -> list[bytes]:
     kind = leaf.physical_type
     if kind == "BYTE_ARRAY":
         return _split_arrays(content, count, offset)

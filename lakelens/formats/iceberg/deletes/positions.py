@@ -7,9 +7,10 @@ names; what breaks the rules of order and range is a finding, and is read all th
 
 from __future__ import annotations
 
+import io
 from array import array
 from collections.abc import Hashable, Iterable, Mapping
-from itertools import pairwise
+from itertools import chain, pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -122,6 +123,11 @@ class DeleteReader:
 
     def _decode_positions(self, delete: IcebergDataFile) -> tuple[int, dict[str, BitMap64]]:
         path, kind = find_content(self.context, delete)
+        if kind == "parquet" and not _has_arrays():
+            grouping = _Grouping(path)
+            _group_plain(self.context, path, grouping)
+            self._note(grouping, delete, path)
+            return grouping.weigh(), grouping.by_path
         stored = StoredColumns(self.context, path, kind)
         columns = [stored.find(DELETE_FILE_PATH), stored.find(DELETE_POS)]
         if columns[0] is None or columns[1] is None:
@@ -178,16 +184,20 @@ class _Grouping:
         if positions.null_count or (len(rows) and int(rows.min()) < 0):
             bad = "null" if positions.null_count else int(rows.min())
             raise Corrupt("not a position", path=self.path, expected="0 or more", seen=bad)
-        self.rows += len(rows)
-        if self.rows > self._most:
-            message = f"{self.rows:,} position deletes or more in one file, at most {self._most:,} are read"
-            raise Unsupported(message, path=self.path, hint=self._most.advice)
+        self.count(len(rows))
         numbers = np.array([self._numbers.setdefault(name, len(self._numbers)) for name in names], np.int64)
         if len(rows):
             self._pending.append((numbers[codes], rows))
             self._waiting += len(rows)
         if self._waiting >= _GROUPED_ROWS:
             self.group()
+
+    def count(self, rows: int) -> None:
+        """Count some more. Raises `Unsupported` beyond the budget."""
+        self.rows += rows
+        if self.rows > self._most:
+            message = f"{self.rows:,} position deletes or more in one file, at most {self._most:,} are read"
+            raise Unsupported(message, path=self.path, hint=self._most.advice)
 
     def group(self) -> None:
         """Bring the rows of each path together; those that wait for it."""
@@ -240,6 +250,63 @@ class _Grouping:
         if array.null_count or None in names:
             raise Corrupt("a position delete without a path", path=self.path)
         return view_numbers(array.indices.cast(pa.int64())), names
+
+
+def _has_arrays() -> bool:
+    try:
+        import numpy  # noqa: F401
+        import pyarrow  # noqa: F401
+    except ModuleNotFoundError:
+        return False
+    return True
+
+
+def _group_plain(context: TableContext, path: str, grouping: _Grouping) -> None:
+    """Group the positions of a Parquet file without arrays, as far as its values are stored plainly. Raises `LakeError`."""
+    from lakelens.bitmaps import BitMap64, RangeSet
+    from lakelens.codecs.parquet.footer import decode_footer
+    from lakelens.codecs.parquet.leaf_values import iterate_values
+
+    data = context.access.store.read(path)
+    footer = decode_footer(io.BytesIO(data), path)
+    grouping.count(footer.num_rows)
+    places = []
+    for field_id, name in ((DELETE_FILE_PATH, "file_path"), (DELETE_POS, "pos")):
+        by_id = [place for place, leaf in enumerate(footer.leaves) if leaf.field_id == field_id]
+        by_name = [place for place, leaf in enumerate(footer.leaves) if leaf.path == name]
+        if not (by_id or by_name):
+            raise Corrupt(
+                "a position delete file without its columns", path=path, expected="file_path and pos"
+            )
+        places.append((by_id or by_name)[0])
+    if footer.leaves[places[1]].physical_type not in ("INT32", "INT64"):
+        seen = footer.leaves[places[1]].physical_type
+        raise Corrupt("positions that are not numbers", path=path, seen=seen)
+    paths, numbers = (chain.from_iterable(iterate_values(data, footer, place)) for place in places)
+    rows: dict[bytes, list[int]] = {}
+    last: tuple[bytes, int] = (b"", -1)
+    for named, stored in zip(paths, numbers, strict=True):
+        if named is None:
+            raise Corrupt("a position delete without a path", path=path)
+        row = None if stored is None else int.from_bytes(stored, "little", signed=True)
+        if row is None or row < 0:
+            raise Corrupt(
+                "not a position", path=path, expected="0 or more", seen="null" if row is None else row
+            )
+        grouping.is_unsorted |= (named, row) < last
+        last = (named, row)
+        rows.setdefault(named, []).append(row)
+    for named, found in rows.items():
+        try:
+            positions = grouping.by_path.setdefault(named.decode(), BitMap64())
+        except UnicodeDecodeError as error:
+            raise Corrupt("paths that are not text", path=path, seen=error) from error
+        ranges = list(RangeSet(found).pairs())
+        if _IN_RANGES * (len(ranges) - 1) < len(found):  # as `_add_rows` adds them
+            for start, end in ranges:
+                positions.add_range(start, end + 1)
+        else:
+            positions.update(found)
 
 
 def _add_rows(found: BitMap64, rows: NDArray[np.int64]) -> None:
