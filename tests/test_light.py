@@ -11,8 +11,13 @@ import pytest
 
 import lakelens as ll
 
-#: Samples with what pyarrow alone decodes: footers of ORC, keys of equality deletes, manifests that are Parquet files.
-ROWS_ARE_READ = frozenset(("hive-orc", "iceberg-equality-deletes", "iceberg-v4"))
+#: Samples with what pyarrow alone decodes: footers of ORC, keys of equality deletes, manifests and checkpoints in Parquet.
+ROWS_ARE_READ = frozenset(
+    (
+        *("delta-change-feed", "delta-checkpoints", "delta-restored", "delta-rs", "delta"),
+        *("hive-orc", "iceberg-equality-deletes", "iceberg-v4"),
+    )
+)
 COMMAND = "is not installed; try: pip install 'lakelens[tables]'"
 
 
