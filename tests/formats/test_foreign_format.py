@@ -125,7 +125,7 @@ def test_a_kind_of_bytes_of_its_own_is_explained(ledger: ll.Table) -> None:
 
 def test_its_files_have_lives(ledger: ll.Table) -> None:
     assert [line.file for line in ll.lifetimes("ledger")] == ["pN.csv", "NNNN.json"]
-    assert {line.format for line in ll.lifetimes()} == {"hive", "iceberg", "ledger", "paimon"}
+    assert {line.format for line in ll.lifetimes()} == {"delta", "hive", "iceberg", "ledger", "paimon"}
     assert "a scribe" in invoke("lifetimes", "ledger").stdout
 
 

@@ -17,9 +17,10 @@ from lakelens.model.check.references import Keeper, Referring
 from lakelens.opening import open_table
 from tests.formats.paimon.maintenance.test_recorded import CASES, RECORDS, cut
 from tests.support import LAKES
+from tests.support.delta_runs import load_runs as load_delta_runs
 from tests.support.maintenance import Run, list_groups, load_runs
 
-ICEBERG, PAIMON, HIVE = "iceberg", "paimon", "hive"
+ICEBERG, PAIMON, HIVE, DELTA = "iceberg", "paimon", "hive", "delta"
 #: Each row of files, by how paths below the table look; the first that fits.
 KINDS = {
     ICEBERG: {
@@ -46,6 +47,19 @@ KINDS = {
         "changelog-….parquet": r"bucket-\d+/changelog-",
         "data-….parquet": r"bucket-\d+/data-",
     },
+    DELTA: {
+        "_last_checkpoint": r"^_delta_log/_last_checkpoint$",
+        "_last_vacuum_info": r"^_delta_log/_last_vacuum_info$",
+        "N.json": r"^_delta_log/\d{20}\.json$",
+        "N.crc": r"^_delta_log/\d{20}\.crc$",
+        "N.checkpoint….parquet": r"^_delta_log/\d{20}\.checkpoint\.",
+        "_sidecars/….parquet": r"^_delta_log/_sidecars/",
+        "N.M.compacted.json": r"^_delta_log/\d{20}\.\d{20}\.compacted\.json$",
+        "_staged_commits/….json": r"^_delta_log/_staged_commits/",
+        "deletion_vector_….bin": r"deletion_vector_[^/]*\.bin$",
+        "_change_data/….parquet": r"^_change_data/",
+        "part-….parquet": r"part-[^/]*\.parquet$",
+    },
 }
 EXPIRY, ORPHANS, ROLLBACK = "expire_snapshots", "remove_orphan_files", "rollback"
 #: Which procedures have removed files of a row. A compaction of Paimon expires snapshots by itself where its options say so.
@@ -65,9 +79,18 @@ REMOVED_BY = {
     (PAIMON, "changelog-N"): {"compact"},
     (PAIMON, "stat-…"): {EXPIRY, ROLLBACK},
     (PAIMON, "tag-NAME"): {"delete_tag", "expire_tags", ROLLBACK},
+    (DELTA, "N.json"): {"checkpoint", "restore", "vacuum"},
+    (DELTA, "N.checkpoint….parquet"): {"checkpoint", "vacuum"},
+    (DELTA, "_sidecars/….parquet"): {"checkpoint", "vacuum"},
+    (DELTA, "part-….parquet"): {"vacuum"},
+    (DELTA, "deletion_vector_….bin"): {"vacuum"},
+    (DELTA, "_change_data/….parquet"): {"vacuum"},
 }
 #: Rows that go with the table, and that no procedure removes.
-STAYS = {(ICEBERG, "version-hint.text"), (PAIMON, "LATEST, EARLIEST"), (PAIMON, "schema-N")}
+STAYS = {
+    *((ICEBERG, "version-hint.text"), (PAIMON, "LATEST, EARLIEST"), (PAIMON, "schema-N")),
+    *((DELTA, "_last_checkpoint"), (DELTA, "_last_vacuum_info")),
+}
 #: Rows whose end no record shows.
 UNSEEN = {
     (ICEBERG, "a row in the catalog"): "is no file",
@@ -81,6 +104,12 @@ UNSEEN = {
     (HIVE, "_SUCCESS"): "the same",
     (HIVE, "_temporary/"): "the same",
     (HIVE, "a row in the metastore"): "is no file",
+    (
+        DELTA,
+        "N.crc",
+    ): "the tables whose log is old have none: it would contradict the times that were moved back",
+    (DELTA, "N.M.compacted.json"): "delta-spark writes none by itself",
+    (DELTA, "_staged_commits/….json"): "no table of a catalog is recorded",
 }
 #: Expiry of main that removed what another branch names: Paimon 2.0 does not look at branches.
 NAMED_BY_A_BRANCH = {"paimon-java/2.0.0-fast-forward"}
@@ -168,12 +197,15 @@ def list_removals() -> tuple[tuple[str, str, str, str], ...]:
         planted = {cut(path) for path in case.planted}
         for path in set(RECORDS[engine][case.name]["deleted"]) - planted:
             found.append((PAIMON, case.procedure, find_kind(PAIMON, path), path))
+    for delta in load_delta_runs():
+        for path in set(delta.record["deleted"]) - delta.record["planted"].keys():
+            found.append((DELTA, delta.record["procedure"], find_kind(DELTA, path), path))
     return tuple(found)
 
 
 def test_every_row_is_proved_or_named() -> None:
     parts = (REMOVED_BY.keys(), STAYS, UNSEEN.keys())
-    assert sum(map(len, parts)) == len(set().union(*parts)) == len(LIFETIMES) == 26
+    assert sum(map(len, parts)) == len(set().union(*parts)) == len(LIFETIMES) == 37
     assert set().union(*parts) == LIFETIMES.keys()
     assert all(LIFETIMES[row].goes.startswith("with the table") for row in STAYS)
 
@@ -195,6 +227,9 @@ def test_the_words_of_each_row_are_what_was_seen() -> None:
             assert "DELETE TAG" in goes and "rollback" in goes and "after its time" in goes
         elif row[1] == "….metadata.json":
             assert "later commits" in goes and "delete-after-commit" in goes
+        elif row[0] == DELTA:
+            assert ("VACUUM" in goes) == (procedures == {"vacuum"})
+            assert procedures == {"vacuum"} or "checkpoint" in goes
         elif row[1] == "changelog-N":
             assert goes == "when the changelog expires"
         else:

@@ -328,16 +328,21 @@ def test_what_a_compaction_took_stands_in_the_order_of_its_rows() -> None:
 
 def test_lifetimes() -> None:
     lines = ll.lifetimes()
-    assert {line.format for line in lines} == {"iceberg", "paimon", "hive"}
+    assert {line.format for line in lines} == {"delta", "hive", "iceberg", "paimon"}
     text = str(lines)
-    for name in ("Iceberg: 2 of 8 may change", "Paimon: 3 of 13 may change", "Hive: 4 of 5 may change"):
+    for name in (
+        "Iceberg: 2 of 8 may change",
+        "Paimon: 3 of 13 may change",
+        "Hive: 4 of 5 may change",
+        "Delta: 2 of 11 may change",
+    ):
         assert name in text
     assert all(line.file in text and line.goes in text for line in lines)
-    assert lines.to_arrow().num_rows == len(lines) == 26
+    assert lines.to_arrow().num_rows == len(lines) == 37
     assert len(ll.lifetimes("hive")) == 5
     with pytest.raises(LakeError, match=r"no lifetimes are known of the format 'icebreg'.*iceberg"):
         ll.lifetimes("icebreg")
-    assert len(lines._repr_html_()) < 15_360
+    assert len(lines._repr_html_()) < 20_480
 
 
 def test_words_of_boxes_and_fields_are_whole() -> None:

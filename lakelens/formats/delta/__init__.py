@@ -20,6 +20,7 @@ class DeltaFormat(Driver):
     is_numbered = ("_delta_log/*.json", "_delta_log/*.checkpoint.*", "_delta_log/*.crc")
     detection = "lakelens.formats.delta.discovery:detect_table"
     opening = "lakelens.formats.delta.log_table:open_delta"
+    lifetimes = "lakelens.formats.delta:lifetimes.toml"
     parts = {  # noqa: RUF012
         "defects": "lakelens.formats.delta.book:BOOK",
         "health": "lakelens.formats.delta.health:make_rules",

@@ -117,7 +117,11 @@ class DeltaSnapshot(Snapshot):
         if exact is not None:
             return exact
         stored, said = self.context.times.get(self.id), read_moment(self.commit_info, "timestamp")
-        if said is None or (stored is not None and abs(stored - said) <= _SOON):
+        info = self.context.log.commits.get(self.id)
+        written = (
+            None if info is None else info.modified
+        )  # before it was made later than the commit before it
+        if said is None or (written is not None and abs(written - said) <= _SOON):
             return stored
         if stored is not None:
             message = "commits are stored at other times than writers say: the table was copied; times are the writers'"

@@ -40,8 +40,8 @@ def find_version(table: DeltaTable, values: Mapping[str, Any]) -> tuple[int | No
                 break
         else:
             return None, f"no version is as old as {moment:%Y-%m-%d %H:%M:%S} UTC"
-    if version >= table.newest.id:
-        return None, f"version {version} is not older than the newest one, {table.newest.id}"
+    if version > table.newest.id:
+        return None, f"there is no version {version}: the newest one is {table.newest.id}"
     if version not in known:
         return None, f"version {version} cannot be read: there are {known[0]} to {known[-1]}"
     return version, ""
@@ -59,6 +59,8 @@ def plan_restore(table: DeltaTable, values: Mapping[str, Any]) -> Proposal:
     version, why = find_version(table, values)
     if version is None:
         return refuse(table, call, why)
+    if version == table.newest.id:
+        return Proposal("Nothing changes: that is the newest version.", call, assumptions=assume(table))
     context = table._context
     old, new = table._make(version).state.files, table.newest.state.files
     back = [action for key, action in old.items() if key not in new]
@@ -72,10 +74,6 @@ def plan_restore(table: DeltaTable, values: Mapping[str, Any]) -> Proposal:
         shown = ", ".join(missing[:_MOST_NAMED]) + (", …" if len(missing) > _MOST_NAMED else "")
         words = f"{len(missing):,} of the files of version {version} are gone, and spark.sql.files.ignoreMissingFiles is off"
         return refuse(table, call, f"{words}: {shown}", fails=True)
-    if out and context.configuration.get("delta.appendOnly", "false").lower() == "true":
-        return refuse(
-            table, call, "delta.appendOnly is true: no file with rows may leave the table", fails=True
-        )
     files = [make_file(action, context) for action in back]
     both = len({action.key[0] for action in back} & {action.key[0] for action in out})
     came = f"{len(back):,} files of {format_size(sum(map(_read_size, back)))} come back, {len(out):,} leave"

@@ -241,7 +241,9 @@ def plan_vacuum(table: DeltaTable, values: Mapping[str, Any]) -> Proposal:
         return refuse(table, call, why, fails=True)
     pieces = list(vacuum.find_pieces())
     commits = Commits(table, 2, vacuum.now)
-    needed = find_readers(vacuum, frozenset(piece.path for piece in pieces))
+    store = table._context.store
+    there = (piece.path for piece in pieces if not vacuum.is_lite or find_info(store, piece.path) is not None)
+    needed = find_readers(vacuum, frozenset(there))
     lost = [
         Fate(
             f"version {version}",
