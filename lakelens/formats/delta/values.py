@@ -22,9 +22,11 @@ NULL = "__HIVE_DEFAULT_PARTITION__"
 CUT = 32  # characters of text in statistics
 EXACT_DIGITS, _DOUBLE_DIGITS = 15, 17  # that a double always keeps, and that it is written with
 _PLAIN = " !$&()+,-.;<>@[]^_`{|}~"  # what Hive leaves as it is in the name of a partition's directory
+_MINUTE = timedelta(seconds=59)
+_ODD_ZONE = re.compile(r":\d\d(?:\.\d+)?[+-]\d\d:?(\d\d)$")
 _MILLISECOND = timedelta(microseconds=999)
 _MOMENT = re.compile(
-    r"([+-]?\d{1,6})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?\s*(Z|UTC|[+-]\d\d:?\d\d)?"
+    r"([+-]?\d{1,6})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?\s*(Z|UTC|[+-]\d\d:?\d\d(?::\d\d)?)?"
 )
 
 
@@ -100,7 +102,8 @@ def parse_moment(text: str, *, is_utc: bool) -> tuple[datetime, int]:
         return moment, len(digits)
     if zone and zone not in ("Z", "UTC"):
         sign = -1 if zone[0] == "-" else 1
-        moment -= sign * timedelta(hours=int(zone[1:3]), minutes=int(zone[-2:]))
+        hours, minutes, *seconds = (int(part) for part in re.findall(r"\d\d", zone))
+        moment -= sign * timedelta(hours=hours, minutes=minutes, seconds=sum(seconds))
     return moment.replace(tzinfo=UTC), len(digits)
 
 
@@ -162,6 +165,9 @@ def read_bound(stored: Any, kind: DataType, *, is_upper: bool) -> tuple[Any, boo
             moment = stored.replace(tzinfo=UTC if logical == "timestamptz" else None)
             digits = 3 if stored.microsecond % 1000 == 0 else 6
         is_cut = digits <= 3
+        if isinstance(stored, str) and (zone := _ODD_ZONE.search(stored)) and int(zone[1]) % 15:
+            # delta-spark before 4.0 writes offsets of times before there were zones without their seconds
+            moment += _MINUTE if is_upper else -_MINUTE
         return (moment + _MILLISECOND if is_cut and is_upper else moment), is_cut and is_upper
     if logical in ("float32", "float64"):
         number = float(stored)

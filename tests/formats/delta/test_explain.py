@@ -19,6 +19,9 @@ import pytest
 
 import lakelens as ll
 from lakelens.formats.delta.placement import find_range, parse_generation
+from lakelens.formats.delta.scan.statistics import _read_bounds
+from lakelens.formats.delta.values import read_bound
+from lakelens.model.schema import DataType
 from tests.support import LAKES
 from tests.support.refereed import State
 
@@ -104,8 +107,8 @@ def write_statistics(rows: list[dict[str, Any]], physical: dict[str, str], rando
             continue
         order = sorted(ordered, key=lambda value: value.encode() if isinstance(value, str) else value)
         low[known] = cut(order[0], random, is_upper=False)
-        # some writers take NaN for the greatest
-        is_nan = name == "share" and len(ordered) < len(values)
+        # some writers take NaN for the greatest, some leave it out
+        is_nan = name == "share" and len(ordered) < len(values) and random.random() < 0.5
         high[known] = "NaN" if is_nan else cut(order[-1], random, is_upper=True)
     found = {"numRecords": len(rows), "minValues": low, "maxValues": high, "nullCount": nulls}
     if random.random() < 0.3:
@@ -244,3 +247,26 @@ def test_a_value_that_no_time_is_cut_to_says_nothing(value: Any) -> None:
     for unit in ("hour", "day", "week", "month", "quarter", "year"):
         low, high = find_range(value, unit, "timestamptz")
         assert (low is None) == (high is None)
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("1850-01-01T01:01:01.000+00:53", "00:07:02", "00:09:00.000999"),
+        ("1850-01-01T01:01:01.000-00:53", "01:53:02", "01:55:00.000999"),
+        ("1850-01-01T01:01:01.000+00:53:28", "00:07:33", "00:07:33.000999"),
+        ("1850-01-01T01:01:01.000+05:30", "19:31:01", "19:31:01.000999"),
+        ("1850-01-01T01:01:01.000Z", "01:01:01", "01:01:01.000999"),
+    ],
+)
+def test_a_bound_in_a_zone_of_odd_minutes_is_as_wide_as_its_seconds(text: str, low: str, high: str) -> None:
+    """delta-io/delta#6080: delta-spark before 4.0 cuts the offset of a local time to minutes."""
+    kind = DataType("timestamp", "timestamptz", precision=6)
+    target = pa.timestamp("us", "UTC")
+    found = []
+    for is_upper in (False, True):
+        bound = read_bound(text, kind, is_upper=is_upper)[0]
+        (columnar,) = _read_bounds(pa.array([text]), kind, target, is_upper).to_pylist()
+        assert columnar == bound
+        found.append(bound.time().isoformat())
+    assert found == [low, high]

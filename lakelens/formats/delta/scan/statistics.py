@@ -32,6 +32,7 @@ _BLOCK = 8 * 1024 * 1024  # bytes of text that one thread parses at once
 _SIDES = {"lower_bounds": "minValues", "upper_bounds": "maxValues", "null_counts": "nullCount"}
 _COUNT, _TIGHT = "numRecords", "tightBounds"
 _DIGITS = r"\.\d{4,}"  # of a second that was not cut to milliseconds
+_OFFSET = r":\d\d(\.\d+)?[+-]\d\d:?\d\d(:\d\d)?$"
 _ZONE = r"\s*(Z|UTC|[+-]\d\d:?\d\d)$"
 
 
@@ -299,6 +300,8 @@ def _read_moments(stored: pa.Array, target: pa.DataType, is_upper: bool) -> pa.A
         moments = stored.cast(pa.timestamp("us", stored.type.tz), safe=False).view(pa.int64())
         is_cut = pc.equal(pc.multiply(pc.divide(moments, 1000), 1000), moments)
     elif pa.types.is_string(stored.type):
+        if pc.any(pc.match_substring_regex(stored, _OFFSET)).as_py():
+            raise pa.ArrowInvalid("an offset, which may have lost its seconds")
         texts = stored if target.tz else pc.replace_substring_regex(stored, _ZONE, "")
         moments = texts.cast(target).view(pa.int64())
         is_cut = pc.invert(pc.match_substring_regex(stored, _DIGITS))
