@@ -10,7 +10,7 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(3, int(os.sysconf("SC_PAGE
 .PHONY: demo test test-all exhaustive fuzz lab check lint types rooms unit spark4 matrix dist notebooks save-notebooks pictures benchmarks benchmark-venv lock clean help
 
 help:
-	@echo "make demo   what an INSERT writes to a Hive, an Iceberg and a Paimon table, on local Spark"
+	@echo "make demo   what an INSERT writes to a Hive, an Iceberg, a Paimon and a Delta table, on local Spark"
 	@echo "make lab    JupyterLab on the notebooks"
 	@echo "make test   every check: style, types, rooms, tests, notebooks; make test-all takes every case of each"
 	@echo "make matrix the tests under every Python here, PySpark 4.1, JupyterLab and Notebook"

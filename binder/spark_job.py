@@ -1,4 +1,4 @@
-"""One row into a Hive, an Iceberg and a Paimon table on local Spark, read back through lakelens.
+"""One row into a table of each format on local Spark, read back through lakelens.
 
     python binder/spark_job.py
 
@@ -16,6 +16,7 @@ TABLES = {
     "hive": ("spark_catalog.default.t", "USING hive OPTIONS (fileFormat 'parquet')"),
     "iceberg": ("iceberg.db.t", "USING iceberg"),
     "paimon": ("paimon.db.t", ""),
+    "delta": ("spark_catalog.default.d", "USING delta"),
 }
 
 

@@ -159,7 +159,9 @@ def is_quick(snapshot: Snapshot | None) -> bool:
     if snapshot is None:
         return True
     try:
-        counts = [count for count in (snapshot.figures.files, count_by_lists(snapshot)) if count is not None]
+        counts = [
+            count for count in (snapshot.known_figures.files, count_by_lists(snapshot)) if count is not None
+        ]
         size = sum(manifest.size_bytes or 0 for manifest in snapshot.manifests)
         is_small = size <= _FEW_BYTES and len(snapshot.manifests) <= _FEW_MANIFESTS
         return is_small and bool(counts) and max(counts) <= _FEW_FILES

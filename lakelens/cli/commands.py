@@ -76,7 +76,7 @@ def commands(ctx: click.Context) -> None:
 @click.command(epilog="lakelens demo playground")
 @click.argument("directory", type=click.Path(file_okay=False, path_type=Path), default=Path("demo"))
 def demo(directory: Path) -> None:
-    """Insert one line into a Hive, an Iceberg and a Paimon table on local Spark, and show what each wrote."""
+    """Insert one line into a Hive, an Iceberg, a Paimon and a Delta table on local Spark, and show what each wrote."""
     from lakelens.cli.demo import run_demo
 
     run_demo(directory)

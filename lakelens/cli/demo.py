@@ -1,4 +1,4 @@
-"""`lakelens demo`: three tables, one inserted line each, and what that did to storage."""
+"""`lakelens demo`: a table of each format, one inserted line each, and what that did to storage."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def start_spark(warehouse: Path, console: Console) -> Any:
 
         console.print("getting Spark's jars (the first time they are downloaded, then kept)")
         ll.spark.fetch_jars(progress=report)
-        console.print("starting Spark with a Hive, an Iceberg and a Paimon catalog")
+        console.print("starting Spark with catalogs for Hive, Iceberg, Paimon and Delta Lake")
         status.update("starting Spark")
         return ll.spark.session(warehouse=str(warehouse))
 
@@ -148,6 +148,15 @@ def _show_paimon(before: Table, after: Table) -> Iterator[tuple[str, Any]]:
     yield from _show_snapshot(after)
 
 
+def _show_delta(before: Table, after: Table) -> Iterator[tuple[str, Any]]:
+    snapshot = after.snapshots[-1]
+    yield f"Version {snapshot.id}", snapshot
+    for action in Path(snapshot.path or "").read_text("utf-8").splitlines():
+        yield "An action of its commit, as it is written", action
+    for file in snapshot.changes.added:
+        yield "The file that it adds, with bounds as values", file.to_text(detail=2)
+
+
 def _show_snapshot(table: Table) -> Iterator[tuple[str, Any]]:
     snapshot = table.snapshots[-1]
     yield f"Snapshot {snapshot.id}", snapshot
@@ -183,5 +192,12 @@ WALKTHROUGHS = (
         "TBLPROPERTIES ('primary-key' = 'id')",
         _show_paimon,
         "In Paimon a snapshot names two lists: base holds what was there before, delta what this commit changed.",
+    ),
+    Walkthrough(
+        "Delta",
+        "spark_catalog.default.example_delta_table",
+        "CREATE TABLE spark_catalog.default.example_delta_table (id BIGINT, name STRING) USING delta",
+        _show_delta,
+        "In Delta Lake a log of numbered commits says what was added and removed: the table is what they add up to.",
     ),
 )

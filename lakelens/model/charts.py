@@ -300,13 +300,29 @@ def draw_plain_chart(table: Table, since: Since) -> Chart:
     if snapshot is None:
         return Chart((Tier("table", (Box(table.name, "absent", ("nothing was committed yet",)),)),))
     known = {manifest.path for manifest in since.before.manifests} if since.before is not None else set()
-    named = snapshot.manifests
-    files = (len(snapshot.files), snapshot.files.record_count)
+    compared = since.compare()
+    added = set() if compared is None else {path for (path,) in compared.added.pick("path")}
+    before = set() if compared is None else {path for (path,) in compared.removed.pick("path")}
+    is_first = since.before is None and since.is_known
+    groups: dict[tuple[str, State], list[int | None]] = {}
+    for manifest in snapshot.manifests:
+        state = since.state_of(manifest.path, "kept" if manifest.path in known else "new")
+        groups.setdefault(("manifest", state), []).append(None)
+    added, before = added - before, before - added  # one that was both has other deleted rows, and is where it was
+    for path, rows in snapshot.files.pick("path", "record_count"):
+        state = since.state_of(path, "new" if is_first or path in added else "kept")
+        groups.setdefault(("file", state), []).append(rows)
+    boxes: dict[str, list[Box]] = {"manifest": [], "file": []}
+    for (noun, state), counts in groups.items():
+        total = sum(count or 0 for count in counts)
+        lines = (count_noun(total, "row"),) if noun == "file" and None not in counts else ()
+        boxes[noun].append(Box(count_noun(len(counts), noun), state, lines, len(counts), names_files=False))
     top = Box(last_name(snapshot.path or table.location), "new", (f"snapshot {snapshot.id}",))
-    some = [manifest for manifest in named if manifest.path not in known]
-    lists = Box(count_noun(len(named), "manifest"), "new" if some else "kept", count=len(named))
-    data = Box(count_noun(files[0], "file"), "kept", (count_noun(files[1], "row"),), count=files[0])
-    return Chart((Tier("snapshot", (top,)), Tier("manifests", (lists,)), Tier("files", (data,))))
+    tiers = [Tier("snapshot", (top,))]
+    tiers += [Tier(f"{noun}s", tuple(held)) for noun, held in boxes.items() if held]
+    nouns: tuple[tuple[str, str], ...] = (("data file", "file"), ("manifest", "manifest"))
+    counted = tuple((said, len(groups.get((noun, "new"), ()))) for said, noun in nouns)
+    return Chart(tuple(tiers), counted_new=counted, gone=len(before))
 
 
 def find_live_rows(snapshot: Snapshot) -> LiveRows:

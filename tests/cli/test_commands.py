@@ -53,11 +53,11 @@ def test_a_users_mistake_is_one_line_and_status_2(path):
 
 
 @pytest.mark.spark
-def test_the_demo_tells_what_three_inserts_wrote(spark, tmp_path):
+def test_the_demo_tells_what_one_insert_into_each_wrote(spark, tmp_path):
     output = io.StringIO()
     pages = show_inserts(spark, tmp_path, Console(file=output, width=200))
     text = output.getvalue()
-    assert [page.name for page in pages] == ["hive.html", "iceberg.html", "paimon.html"]
+    assert [page.name for page in pages] == ["hive.html", "iceberg.html", "paimon.html", "delta.html"]
     for page in pages:
         html5lib.HTMLParser(strict=True).parse(page.read_text("utf-8"))
     for told in (
@@ -69,6 +69,8 @@ def test_the_demo_tells_what_three_inserts_wrote(spark, tmp_path):
         "hash index",
         "role: base",
         "role: delta",
+        "version 1 itself: what it adds and removes",
+        '"operation":"WRITE"',  # an action of Delta's commit
         f"lakelens serve {tmp_path}/warehouse",  # how to go on
     ):
         assert told in text, told

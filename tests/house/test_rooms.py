@@ -48,7 +48,7 @@ def test_a_planted_circle_is_found() -> None:
 NAMED = {
     "lakelens/catalogs": "kinds of catalogs are called as formats are, and a metastore marks its tables by them",
     "lakelens/spark/local": "the session's catalogs and jars are per format",
-    "lakelens/cli/demo.py": "three tables of three formats",
+    "lakelens/cli/demo.py": "a table of each format",
     "lakelens/samples": "the packaged tables",
 }
 
