@@ -308,7 +308,10 @@ def draw_plain_chart(table: Table, since: Since) -> Chart:
     for manifest in snapshot.manifests:
         state = since.state_of(manifest.path, "kept" if manifest.path in known else "new")
         groups.setdefault(("manifest", state), []).append(None)
-    added, before = added - before, before - added  # one that was both has other deleted rows, and is where it was
+    added, before = (
+        added - before,
+        before - added,
+    )  # one that was both has other deleted rows, and is where it was
     for path, rows in snapshot.files.pick("path", "record_count"):
         state = since.state_of(path, "new" if is_first or path in added else "kept")
         groups.setdefault(("file", state), []).append(rows)
@@ -316,10 +319,14 @@ def draw_plain_chart(table: Table, since: Since) -> Chart:
     for (noun, state), counts in groups.items():
         total = sum(count or 0 for count in counts)
         lines = (count_noun(total, "row"),) if noun == "file" and None not in counts else ()
-        boxes[noun].append(Box(count_noun(len(counts), noun), state, lines, len(counts), names_files=False))
+        above = [
+            place for place, box in enumerate(boxes["manifest"]) if noun == "file" and box.state == state
+        ]
+        held = Box(count_noun(len(counts), noun), state, lines, len(counts), names_files=False)
+        boxes[noun].append(replace(held, parents=tuple(above) or (0,)))
     top = Box(last_name(snapshot.path or table.location), "new", (f"snapshot {snapshot.id}",))
     tiers = [Tier("snapshot", (top,))]
-    tiers += [Tier(f"{noun}s", tuple(held)) for noun, held in boxes.items() if held]
+    tiers += [Tier(f"{noun}s", tuple(drawn)) for noun, drawn in boxes.items() if drawn]
     nouns: tuple[tuple[str, str], ...] = (("data file", "file"), ("manifest", "manifest"))
     counted = tuple((said, len(groups.get((noun, "new"), ()))) for said, noun in nouns)
     return Chart(tuple(tiers), counted_new=counted, gone=len(before))
