@@ -100,7 +100,7 @@ main()
 
 
 def test_imports_of_others_fail_as_they_do() -> None:
-    """Only an import of ours is explained; who asks whether a package is there is told that it is not."""
+    """Only an import of ours is explained; who asks whether a package is there learns that it is not."""
     script = """
 from importlib.util import find_spec
 from tests.support.light import take_away
