@@ -7,12 +7,13 @@ DEMO ?= demo
 # as many at once as there is memory for, 4 GB each; a browser and a JVM are waited for, so that three fill two processors
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(3, int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 4e9) or 1))')
 
-.PHONY: demo test test-all exhaustive fuzz lab check lint types rooms unit spark4 matrix dist notebooks save-notebooks pictures benchmarks benchmark-venv lock clean help
+.PHONY: demo test test-all exhaustive fuzz lab check lint types rooms unit spark4 tab-test matrix dist notebooks save-notebooks pictures benchmarks benchmark-venv lock clean help
 
 help:
 	@echo "make demo   what an INSERT writes to a Hive, an Iceberg, a Paimon and a Delta table, on local Spark"
 	@echo "make lab    JupyterLab on the notebooks"
 	@echo "make test   every check: style, types, rooms, tests, notebooks; make test-all takes every case of each"
+	@echo "make tab-test the core in Pyodide, in Node and in Chromium"
 	@echo "make matrix the tests under every Python here, PySpark 4.1, JupyterLab and Notebook"
 	@echo "make dist   the wheel and the sdist, built and tried in fresh environments"
 
@@ -83,6 +84,11 @@ spark4: .venv-spark4/.ready
 	@VIRTUAL_ENV=$(CURDIR)/.venv-spark4 $(BIN)/uv pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
+# the core in Pyodide, in Node and in Chromium; what is fetched for it is kept in build/tab
+tab-test: $(READY)
+	@echo "lakelens: the core in a browser's Python (the first run fetches Pyodide with npm)"
+	@$(BIN)/python -m pytest tests/tab
+
 # every Python that is here, then PySpark 4.1, then the hosts of notebooks; MATRIX="tests/codecs" runs a part
 matrix: $(READY)
 	@$(BIN)/python -m tests.release.matrix $(MATRIX)
@@ -132,6 +138,8 @@ lock:
 		--generate-hashes --no-emit-index-url --no-header --quiet -o tests/spark/spark4.lock
 	@$(BIN)/uv pip compile tests/benchmarks/requirements.in --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-header --quiet -o tests/benchmarks/requirements.lock
+	@$(BIN)/uv pip compile tests/tab/packages.in -c requirements.lock --universal --python-version 3.14 \
+		--generate-hashes --no-emit-index-url --no-header --quiet -o tests/tab/packages.lock
 
 clean:
-	@rm -rf $(VENV) $(DEMO) warehouse
+	@rm -rf $(VENV) $(DEMO) warehouse build
