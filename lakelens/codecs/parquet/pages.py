@@ -396,10 +396,12 @@ def is_dictionary_encoded(metadata: StructReader) -> bool:
     return "PLAIN_DICTIONARY" in named and named <= {"PLAIN_DICTIONARY", *_OF_LEVELS}
 
 
-def read_dictionary(data: Octets, start: int, end: int, leaf: SchemaLeaf, codec: str) -> list[bytes]:
+def read_dictionary(
+    data: Octets, start: int, end: int, leaf: SchemaLeaf, codec: str, most: int = MAX_SIZE
+) -> list[bytes]:
     """The PLAIN values, byte arrays without their length, of the dictionary page at `data[start]`; its chunk ends at `end`.
 
-    Raises `Corrupt` and `Unsupported` with the offset.
+    One of more than `most` bytes is refused. Raises `Corrupt` and `Unsupported` with the offset.
     """
     if not 0 <= start < end <= len(data):
         message, expected = "a column chunk that is not inside its file", f"at most {len(data)} bytes"
@@ -412,8 +414,8 @@ def read_dictionary(data: Octets, start: int, end: int, leaf: SchemaLeaf, codec:
         message = "a column chunk that does not begin with its dictionary"
         raise Corrupt(message, offset=start, seen=header.get("type"))
     size = header.get("uncompressed_page_size")
-    if type(size) is not int or not 0 <= size <= MAX_SIZE or page.end - page.start > MAX_SIZE:
-        raise Unsupported(f"a dictionary of {size} bytes at byte {start}", hint=f"up to {MAX_SIZE} are read")
+    if type(size) is not int or not 0 <= size <= most or page.end - page.start > most:
+        raise Unsupported(f"a dictionary of {size} bytes at byte {start}", hint=f"up to {most} are read")
     return split_plain(read_content(data, page, codec), count, leaf, start)
 
 

@@ -38,6 +38,7 @@ _RATIO = 64
 _MAX_FILE = 1 << 40  # of which a batch is in memory
 _BATCH_BYTES = 32 * 1024 * 1024
 _VALUE_BYTES = 12
+_MOST_DICTIONARY = 64 << 20  # bytes of one that is looked through: of long texts some writers keep megabytes
 _ID = b"PARQUET:field_id"
 _UNITS = {"s": "seconds", "ms": "millis", "us": "micros", "ns": "nanos"}
 
@@ -248,7 +249,7 @@ def _measure_expanded(data: bytes, leaf: SchemaLeaf, chunk: ColumnChunk) -> int:
         return most
     try:
         end = chunk.start + chunk.compressed_size
-        values = read_dictionary(data, chunk.start, end, leaf, chunk.compression)
+        values = read_dictionary(data, chunk.start, end, leaf, chunk.compression, _MOST_DICTIONARY)
     except LakeError:
         return most
     return max(map(len, values), default=0) * chunk.num_values

@@ -31,7 +31,7 @@ _NAMED = re.compile(r"([0-9]{20})\.checkpoint\.([^.]+)\.(?:json|parquet)")
 _COMPACTED = re.compile(r"([0-9]{20})\.([0-9]{20})\.compacted\.json")
 _MOST = 2**63  # versions are numbers of 64 bits
 _MOST_PARTS = 100_000
-_TICK = timedelta(milliseconds=1)
+TICK = timedelta(milliseconds=1)
 _SHOWN = ("_change_data", "_delta_index")  # that VACUUM lists although they are hidden to readers
 
 
@@ -75,7 +75,7 @@ class LogListing:
             if stored is None:
                 continue
             if newest is not None and stored <= newest:
-                stored = newest + _TICK
+                stored = newest + TICK
             times[version] = newest = stored
         return times
 

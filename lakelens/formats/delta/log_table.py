@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -13,7 +14,7 @@ from lakelens.formats.base import OpenRequest, name_table
 from lakelens.formats.delta import FORMAT
 from lakelens.formats.delta.actions import Action
 from lakelens.formats.delta.context import LogContext, read_schema
-from lakelens.formats.delta.discovery import guess_role
+from lakelens.formats.delta.discovery import TICK, guess_role
 from lakelens.formats.delta.replay import Replay
 from lakelens.formats.delta.vectors import place_vector
 from lakelens.formats.delta.version import DeltaSnapshot
@@ -76,6 +77,7 @@ class DeltaTable(Table):
                 count=lambda: len(self._versions),
                 has=lambda version: version in self._known,
                 find=lambda version: self._make(version) if version in self._known else None,
+                find_at=self._find_at,
                 list_files=self._list_objects,
                 mark=self._mark_log,
             )
@@ -92,6 +94,19 @@ class DeltaTable(Table):
 
     def _find_metadata(self) -> Action | None:
         return self.newest.state.metadata
+
+    def _find_at(self, moment: datetime) -> DeltaSnapshot | None:
+        """Find the newest version that is not after a moment, where a later version counts as later, as engines have it."""
+        found, newest = None, None
+        for version in self._versions:
+            snapshot = self._make(version)
+            time = snapshot.committed_at
+            if time is not None:
+                newest = time if newest is None or time > newest else newest + TICK
+                if newest > moment:
+                    break
+                found = snapshot
+        return found
 
     def _mark_log(self) -> tuple[str, Any]:
         newest = self._versions[-1]

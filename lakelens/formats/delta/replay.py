@@ -210,7 +210,9 @@ class Replay:
             self.context.store, commits, lambda pair: (pair[0], sizes.get(pair[1], 0))
         ):
             self._take_commit(state, path, number)
-        if segment.checkpoint is None and segment.commits and segment.commits[0][1] > 0:
+        if segment.checkpoint is None and not segment.commits:
+            state.is_whole = False
+        elif segment.checkpoint is None and segment.commits[0][1] > 0:
             first = segment.commits[0][0].rpartition("/")[2]
             if not first.endswith(".compacted.json"):
                 state.is_whole = False

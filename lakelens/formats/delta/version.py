@@ -214,6 +214,8 @@ class DeltaSnapshot(Snapshot):
         context, state = self.context, self.state
         segment = self._replay.find_segment(self.id)
         checkpoint, lists = state.checkpoint, []
+        if checkpoint is None and not segment.commits and self.id in context.log.checkpoints:
+            checkpoint = context.log.checkpoints[self.id][0]  # damaged, and all that there is
         if checkpoint is not None:
             error: LakeError | None = None
             parts: Sequence[tuple[str, int | None]] = [(info.path, info.size) for info in checkpoint.files]

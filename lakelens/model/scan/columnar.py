@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lakelens.lazy import dataclass
 from lakelens.model.scan.plan import ORDER_BITS, FileBatch, FileScan, ScanRequest, ScanTask
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from lakelens.errors import LakeError
+
+Run = TypeVar("Run")
 
 
 class NotColumnar(Exception):
@@ -77,7 +79,7 @@ def number_entries(parts: Sequence[Part]) -> Any:
     )
 
 
-def _read_ahead(loaded: Iterator[list[Part]]) -> Iterator[list[Part]]:
+def read_ahead(loaded: Iterator[Run]) -> Iterator[Run]:
     """Read the same, one run ahead: a thread decodes the next while this one is worked on."""
     with start_pool(1, "decode") as pool:
         following = pool.submit(next, loaded, None)
@@ -135,7 +137,7 @@ class ColumnarScan(FileScan):
             return
         given_up: set[int] = set()
         loaded = self.load(tasks)
-        for parts in _read_ahead(loaded) if request.ahead else loaded:
+        for parts in read_ahead(loaded) if request.ahead else loaded:
             yield from self._read_run(parts, request, removals, given_up)
             del parts  # or it would be there beside the next one
 

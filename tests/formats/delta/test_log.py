@@ -434,6 +434,24 @@ def test_times(tmp_path: Path) -> None:
     assert "modification-times" in list_codes(table)
 
 
+def test_a_time_leads_to_the_version_that_engines_find(tmp_path: Path) -> None:
+    """A version whose time is not after the one before it counts as a millisecond later."""
+    for version, time in enumerate((1_000, 9_000, 4_000)):
+        first = (PROTOCOL, METADATA) if not version else ()
+        write_commit(tmp_path, version, *first, {"commitInfo": {"timestamp": time}})
+    table = ll.open(tmp_path)
+    moments = [datetime.fromtimestamp(seconds, UTC) for seconds in (1, 5, 9, 9.001, 99)]
+    assert [table.snapshot(moment).id for moment in moments] == [0, 0, 1, 2, 2]
+
+
+def test_a_checkpoint_that_cannot_be_read_is_not_empty(tmp_path: Path) -> None:
+    """A version without its checkpoint is not whole, and has no figures."""
+    write_checkpoint(tmp_path, 3, [PROTOCOL, METADATA, add("a")]).write_bytes(b"PAR1 and nothing else")
+    table = ll.open(tmp_path)
+    assert "files: 0" not in str(table)
+    assert "no-metadata" in list_codes(table)
+
+
 def test_older_versions_are_opened_by_number(tmp_path: Path) -> None:
     """What came after is not there then."""
     write_commit(tmp_path, 0, PROTOCOL, METADATA, add("a"))

@@ -22,7 +22,7 @@ from lakelens.formats.delta.scan.files import build_plain, list_partitions
 from lakelens.formats.delta.scan.rows import ActionRows, encode_key, join_rows, read_stored, type_actions
 from lakelens.formats.delta.scan.statistics import build_stats, count_records
 from lakelens.io.ahead import fetch
-from lakelens.model.scan.columnar import NotColumnar
+from lakelens.model.scan.columnar import NotColumnar, read_ahead
 from lakelens.model.scan.files_to_arrow import STATS, batch_files, list_columns
 from lakelens.model.scan.plan import ORDER_BITS, FileBatch, FileScan, ScanRequest, ScanTask, find_live
 
@@ -91,7 +91,8 @@ class LogScan(FileScan):
         names = (
             list_columns(self.columns, stats=request.stats) if request.columns is None else request.columns
         )
-        for run in self._load(tasks, "add", _choose_needs(names, request, removals)):
+        loaded = self._load(tasks, "add", _choose_needs(names, request, removals))
+        for run in read_ahead(loaded) if request.ahead else loaded:
             if isinstance(run, ActionRows):
                 yield from self._read_run(run, names, request, removals)
             else:

@@ -160,7 +160,9 @@ def read_stored(
             raise NotColumnar(f"{kind} without a path")
         places = pc.indices_nonzero(paths.is_valid())
         if len(places) < len(stored):
-            stored = stored.take(places)
+            first, last = (places[0].as_py(), places[-1].as_py()) if len(places) else (0, -1)
+            is_run = last - first + 1 == len(places)  # as it mostly is: then nothing is copied
+            stored = stored.slice(first, len(places)) if is_run else stored.take(places)
         if len(stored):
             yield pc.add(places.cast("int64"), start), _type_columns(stored, wanted)
 
