@@ -42,19 +42,32 @@ import os; os._exit(0)
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a person asks of `table`; `sums`: which sum of the table it gives; `peers`: runners that answer the same."""
+    """What a person asks of `table`; `sums`: which sum of the table it gives; `peers`: runners that answer the same;
+    `title`: what a long statement is called."""
 
     statement: str
     sums: str = ""
     peers: tuple[str, ...] = ()
+    title: str = ""
 
     @property
     def name(self) -> str:
-        """The statement without what every statement has."""
-        return self.statement.replace("table.", "")
+        """The statement without what every statement has, or its title."""
+        return self.title or self.statement.replace("table.", "")
 
 
 _LISTING = ("pyiceberg", "pypaimon", "duckdb", "fastavro")
+#: Rewriting small files, as each format calls it.
+_REWRITE = "table.dry_run('rewrite_data_files' if table.format == 'iceberg' else 'compact')._repr_html_()"
+_ANSWERS = (
+    "table.check()._repr_html_()",
+    "table.health()._repr_html_()",
+    "table.space()._repr_html_()",
+    "table.dry_run('expire_snapshots')._repr_html_()",
+    "table.dry_run('remove_orphan_files')._repr_html_()",
+    "table.biography(table.files[5000].path)._repr_html_()",
+    "table.row('int_5 = 6000')._repr_html_()",
+)
 FILES = (
     Step(f"table.{BASE}", peers=("pyiceberg", "pypaimon", "duckdb_stats")),
     Step("len(table.files)", "files", _LISTING),
@@ -69,8 +82,10 @@ FILES = (
     Step("str(table.tree(references=False))"),
     Step("str(table.tree())"),
     Step("table.explain('int_5 > 5000 AND int_5 < 7000')._repr_html_()"),
-    Step("table.check()._repr_html_()"),
-    Step("table.health()._repr_html_()"),
+    *(Step(statement) for statement in _ANSWERS),
+    Step(_REWRITE, title="dry_run(…)._repr_html_()"),
+    # the peak has what each leaves behind for the next
+    Step(f"({', '.join((*_ANSWERS, _REWRITE))})[0]", title="these answers, one after the other"),
 )
 WIDE = (
     Step(f"table.{BASE}", peers=("pyiceberg", "duckdb_stats")),
