@@ -9,13 +9,16 @@ from lakelens.formats.registry import load_formats
 from tests.house.tree import PACKAGE, ROOT
 
 MOST_LINES = 7_000
-# the marks by which other formats refuse, or name, what is in their directories; and what starts an engine
+# the marks by which other formats refuse, or name, what is in their directories; and what starts an engine: the demo, whose
+# statements are of each format, and the session, which says what it starts
 ELSEWHERE = {
+    "lakelens/cli/demo.py",
     "lakelens/formats/hive/detect.py",
     "lakelens/formats/hive/names.py",
     "lakelens/formats/hive/observations.py",
     "lakelens/formats/iceberg/discovery/detect.py",
     "lakelens/formats/iceberg/opening.py",
+    "lakelens/spark/local/session.py",
 }
 NAMED = re.compile(r"_delta_log|[Dd]elta[ -][Ll]ake|formats[./]delta|DeltaTable|io\.delta")
 
