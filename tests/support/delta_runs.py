@@ -79,7 +79,9 @@ def load_runs() -> tuple[Run, ...]:
 def unpack_tables(folder: Path) -> Path:
     """Unpack the tables, each file as old as it was."""
     with tarfile.open(RECORDS / "tables.tar.xz") as archive:
-        archive.extractall(folder, filter="data")
+        # Python 3.11.3 and older have no filters
+        archive.extraction_filter = getattr(tarfile, "data_filter", lambda member, path: member)
+        archive.extractall(folder)
     return folder
 
 

@@ -80,7 +80,9 @@ def _compare_actions(
             continue
         known, found = (
             {
-                name: sorted(map(str, value)) if name.endswith("Features") else value
+                name: sorted(map(str, value))
+                if name.endswith("Features") and isinstance(value, list)
+                else value
                 for name in names
                 if (value := fields.get(name)) not in (None, [], {})
             }
@@ -135,13 +137,15 @@ def _compare_checksum(
     _compare_actions(line, path, version, {**held, "metaData": held.get("metadata")}, state, "warning")
     listed = _list_fields(held.get("setTransactions"))
     if listed is not None:
-        recorded = {one.get("appId"): one.get("version") for one in listed}
-        found = {name: action.fields.get("version") for name, action in state.transactions.items()}
+        recorded = {str(one.get("appId")): one.get("version") for one in listed}
+        found = {str(name): action.fields.get("version") for name, action in state.transactions.items()}
         _compare_alike(line, path, version, "setTransactions", recorded, found)
     listed = _list_fields(held.get("domainMetadata"))
     if listed is not None:
-        recorded = {one.get("domain"): one.get("configuration") for one in listed if not one.get("removed")}
-        found = {name: action.fields.get("configuration") for name, action in state.domains.items()}
+        recorded = {
+            str(one.get("domain")): one.get("configuration") for one in listed if not one.get("removed")
+        }
+        found = {str(name): action.fields.get("configuration") for name, action in state.domains.items()}
         _compare_alike(line, path, version, "domainMetadata", recorded, found)
     listed = _list_fields(held.get("allFiles"))
     if listed is not None and all(isinstance(one.get("path"), str) for one in listed):

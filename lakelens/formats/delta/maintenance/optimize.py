@@ -117,7 +117,8 @@ class Rewrite:
         parts: dict[Any, list[DeltaFile]] = {}
         for file in files:
             stored = file.raw.get("partitionValues")
-            key = tuple(sorted(stored.items())) if isinstance(stored, Mapping) else ()
+            texts = stored.items() if isinstance(stored, Mapping) else ()
+            key = tuple(sorted((name, value is None, str(value)) for name, value in texts))
             parts.setdefault(key, []).append(file)
         is_spread = bool(order or self.columns) and not self.is_reorg
         for held in parts.values():
