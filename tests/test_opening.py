@@ -222,7 +222,7 @@ def test_find_lists_a_warehouse(tmp_path: Path) -> None:
     (tmp_path / "shop.db/_hidden/t").mkdir(parents=True)
     found = ll.find(tmp_path)
     assert [one.name for one in found] == [f"shop.{name}" for name in NAMES]
-    assert {one.format for one in found} == {"hive", "iceberg", "paimon"}
+    assert {one.format for one in found} == {"delta", "hive", "iceberg", "paimon"}
     assert found.problems == ()
     for name in NAMES:
         one = found[f"shop.{name}"]

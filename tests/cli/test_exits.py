@@ -146,7 +146,7 @@ WRONG: dict[str, list[list[str]]] = {
     "completion": [["tcsh"]],
     "skeleton": [["sample:nothing", "target"]],
     "map": [["sample:iceberg", "-s", "nobody"]],
-    "lifetimes": [["delta"]],
+    "lifetimes": [["hudi"]],
     "exercise": [["nothing"], ["bounds", "--check"]],
     "quiz": [["9"], ["1", "eleven"]],
 }

@@ -48,7 +48,7 @@ def read_patterns() -> list[re.Pattern[str]]:
 @pytest.mark.parametrize("name", [one.name for one in ll.sample() if "text" not in one.name])
 def test_every_file_of_a_table_has_the_menu(name: str) -> None:
     patterns = read_patterns()
-    assert len(patterns) == 6
+    assert len(patterns) == 7
     for stored in ll.sample(name).list_files():
         file = stored.path.rpartition("/")[2]
         if not file.startswith("_") and not file.endswith(".crc"):

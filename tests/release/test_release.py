@@ -55,7 +55,7 @@ def test_the_core_is_light_and_the_extras_bring_what_they_say() -> None:
         "aiohttp",
         "pyiceberg",
     }
-    assert name_packages(EXTRAS["fast"]) == {"datafusion", "isal"}
+    assert name_packages(EXTRAS["fast"]) == {"datafusion", "isal", "lakelens"}
     (own,) = [one for one in map(Requirement, EXTRAS["notebook"]) if one.name == "lakelens"]
     assert own.extras == {"fast", "serve"}
     (own,) = [one for one in map(Requirement, EXTRAS["all"]) if one.name == "lakelens"]

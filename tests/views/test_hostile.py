@@ -85,6 +85,7 @@ MEANINGS = frozenset(
     for file in files(room).iterdir()
     if file.name.endswith(".toml")
     for section in tomllib.loads(file.read_text("utf-8")).values()
+    if isinstance(section, dict)  # a glossary's; the lives of files are lists
     for meaning in section.values()
 ) | frozenset(
     re.findall(r'title="([^"{}]+)"', files("lakelens.views.answers").joinpath("map.py").read_text("utf-8"))

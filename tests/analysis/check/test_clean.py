@@ -38,6 +38,8 @@ KNOWN = {
 }
 # what whoever made the table has written on purpose, through the engine's library
 PLANNED = {"spark/iceberg/v2-position-deletes-untidy": {"row-order", "unsorted-deletes", "repeated-deletes"}}
+# a checkout of this repository has times of its own, and commits of Delta are dated by those of their files
+DATED = {"modification-times"}
 # text files say nothing of themselves, and nothing else describes them
 SILENT = {"spark/hive/csv", "spark/hive/json", "spark/hive/text"}
 # findings that reading such a table has anyway, whether it is checked or not
@@ -59,7 +61,7 @@ def test_engine_written_tables_are_sound(path: Path) -> None:
     assert bool(check.differ) == bool(planned)
     assert check.ok
     assert bool(check.compared) != (name in SILENT) or not len(table.files)
-    assert {found.code for found in check.findings} == KNOWN.get(name, set()) | planned
+    assert {found.code for found in check.findings} - DATED == KNOWN.get(name, set()) | planned
 
 
 @pytest.mark.parametrize("name", SAMPLES)

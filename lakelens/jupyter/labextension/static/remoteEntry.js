@@ -10,6 +10,7 @@
     /\.metadata\.json(\.gz)?$/, /^version-hint\.text$/, /\.(avro|puffin|stats|parquet|orc|blob|index)$/,
     /^(snapshot|schema|tag|changelog|consumer)-[^.]+$/, /^(EARLIEST|LATEST)$/,
     /^(manifest|manifest-list|index|index-manifest|stat)-[0-9a-f-]+$/,
+    /^(\d{20}\..*json|deletion_vector_.+\.bin)$/,
   ];
   const SANDBOX = ["allow-same-origin", "allow-scripts", "allow-forms", "allow-popups", "allow-downloads"];
   const ICON = `<svg xmlns="http://www.w3.org/2000/svg" width="16" viewBox="0 0 24 24" fill="none"><g class="jp-icon3 jp-icon-selectable"
