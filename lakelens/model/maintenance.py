@@ -95,6 +95,19 @@ class Procedure:
     plan: Callable[[Table, Mapping[str, Any]], Proposal] = field(repr=False)
     also_called: tuple[str, ...] = ()
 
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        title: str,
+        meaning: str,
+        plan: Callable[[Any, Mapping[str, Any]], Proposal],
+        *options: Option,
+        also: tuple[str, ...] = (),
+    ) -> Procedure:
+        """Describe a procedure of one format, whose options are listed last."""
+        return cls(name, title, meaning, options, plan, also)
+
     def read_options(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Read the values that were given, each as its kind has it; `-` in a name counts as `_`, and None as not given.
 

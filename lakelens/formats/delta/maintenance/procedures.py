@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from lakelens.formats.delta.maintenance.commits import AT, plan_checkpoint
 from lakelens.formats.delta.maintenance.optimize import plan_optimize, plan_reorg
 from lakelens.formats.delta.maintenance.restore import plan_restore
 from lakelens.formats.delta.maintenance.vacuum import plan_vacuum
-from lakelens.model.maintenance import Option, Procedure, Proposal
+from lakelens.model.maintenance import Option, Procedure
 
 _WHERE = Option("where", "predicate", "only partitions for which this holds")
 _MOST = Option("max_file_size", "bytes", "how large a new file should be", "1 GiB", least=1)
 
 
-def _make(
-    name: str,
-    title: str,
-    meaning: str,
-    plan: Callable[[Any, Mapping[str, Any]], Proposal],
-    *options: Option,
-    also: tuple[str, ...] = (),
-) -> Procedure:
-    return Procedure(name, title, meaning, options, plan, also)
-
-
 _PROCEDURES = (
-    _make(
+    Procedure.of(
         "vacuum",
         "Vacuum",
         "Delete files that the newest version does not need, and that were not removed lately.",
@@ -43,7 +31,7 @@ _PROCEDURES = (
         Option("older_than", "time", "in place of hours: what was written or removed before this time"),
         AT,
     ),
-    _make(
+    Procedure.of(
         "optimize",
         "Optimize",
         "Write small files together, and those with many deleted rows again.",
@@ -69,7 +57,7 @@ _PROCEDURES = (
         ),
         AT,
     ),
-    _make(
+    Procedure.of(
         "reorg",
         "Purge",
         "Write files again without the rows that vectors delete and without dropped columns.",
@@ -79,7 +67,7 @@ _PROCEDURES = (
         AT,
         also=("purge",),
     ),
-    _make(
+    Procedure.of(
         "restore",
         "Restore",
         "Go back to the files of an older version.",
@@ -88,7 +76,7 @@ _PROCEDURES = (
         Option("timestamp", "time", "or the newest version that is not later than this time"),
         AT,
     ),
-    _make(
+    Procedure.of(
         "checkpoint",
         "Checkpoint",
         "Write a checkpoint of the newest version, and delete what of the log has expired.",

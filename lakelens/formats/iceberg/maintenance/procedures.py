@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from lakelens.formats.iceberg.maintenance.data_files import plan_data_files
 from lakelens.formats.iceberg.maintenance.expiry import plan_expiry, plan_orphans
@@ -17,7 +16,7 @@ from lakelens.formats.iceberg.maintenance.refs import (
     plan_rollback,
     plan_rollback_to_time,
 )
-from lakelens.model.maintenance import Option, Procedure, Proposal
+from lakelens.model.maintenance import Option, Procedure
 
 _ID = Option("snapshot_id", "integer", "the snapshot's id", is_required=True)
 _DELETES_AT_A_TIME = Option(
@@ -26,19 +25,8 @@ _DELETES_AT_A_TIME = Option(
 _STREAM = Option("stream_results", "boolean", "fetch the files to delete part by part", "false")
 
 
-def _make(
-    name: str,
-    title: str,
-    meaning: str,
-    plan: Callable[[Any, Mapping[str, Any]], Proposal],
-    *options: Option,
-    also: tuple[str, ...] = (),
-) -> Procedure:
-    return Procedure(name, title, meaning, options, plan, also)
-
-
 _PROCEDURES = (
-    _make(
+    Procedure.of(
         "expire_snapshots",
         "Expire snapshots",
         "Forget old snapshots, and delete the files that only they need.",
@@ -62,7 +50,7 @@ _PROCEDURES = (
             "false",
         ),
     ),
-    _make(
+    Procedure.of(
         "remove_orphan_files",
         "Remove orphan files",
         "Delete files below the table's location that nothing refers to.",
@@ -80,7 +68,7 @@ _PROCEDURES = (
         Option("prefix_listing", "boolean", "list by prefix instead of by directory", "false"),
         _STREAM,
     ),
-    _make(
+    Procedure.of(
         "rewrite_data_files",
         "Rewrite data files",
         "Write small files, large ones, and those with many deletes again.",
@@ -108,14 +96,14 @@ _PROCEDURES = (
         Option("remove_dangling_deletes", "boolean", "then drop deletes that match nothing", "false"),
         Option("output_spec_id", "integer", "the spec that new files follow", "today's"),
     ),
-    _make(
+    Procedure.of(
         "rewrite_position_delete_files",
         "Rewrite position deletes",
         "Write small position delete files together.",
         plan_position_deletes,
         *OPTIONS,
     ),
-    _make(
+    Procedure.of(
         "rewrite_manifests",
         "Rewrite manifests",
         "Write manifests together, in the order of partitions.",
@@ -124,21 +112,21 @@ _PROCEDURES = (
         Option("use_caching", "boolean", "keep the entries in memory meanwhile", "false"),
         Option("sort_by", "texts", "the partition fields to sort by", "all"),
     ),
-    _make(
+    Procedure.of(
         "rollback_to_snapshot",
         "Roll back",
         "Go back to an ancestor of the current snapshot.",
         plan_rollback,
         _ID,
     ),
-    _make(
+    Procedure.of(
         "rollback_to_timestamp",
         "Roll back",
         "Go back to what was current before a time.",
         plan_rollback_to_time,
         Option("timestamp", "time", "the newest ancestor before this time is taken", is_required=True),
     ),
-    _make(
+    Procedure.of(
         "set_current_snapshot",
         "Set the current snapshot",
         "Go to any snapshot.",
@@ -146,7 +134,7 @@ _PROCEDURES = (
         Option("snapshot_id", "integer", "the snapshot's id"),
         Option("ref", "text", "or the branch or tag that points to it"),
     ),
-    _make(
+    Procedure.of(
         "fast_forward",
         "Fast-forward",
         "Move a branch on to where another is.",
@@ -154,7 +142,7 @@ _PROCEDURES = (
         Option("branch", "text", "the branch that moves", is_required=True),
         Option("to", "text", "the branch or tag to move to", is_required=True),
     ),
-    _make(
+    Procedure.of(
         "cherrypick_snapshot",
         "Cherry-pick",
         "Apply a snapshot's changes to the current state.",
