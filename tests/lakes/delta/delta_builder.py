@@ -1,7 +1,11 @@
-"""Tables that SQL cannot make with Spark 3.5: generated and identity columns, by the engine's own builder."""
+"""Tables that SQL cannot make with Spark 3.5: by the engine's own classes.
+
+Generated and identity columns by its builder, compacted commits by its replay, vectors in the log by its descriptors.
+"""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -27,3 +31,67 @@ def create_generated(spark: Any, path: Path) -> None:
     names = spark.sparkContext._gateway.new_array(spark._jvm.java.lang.String, 1)
     names[0] = "day"
     builder.partitionedBy(names).execute()
+
+
+def compact_commits(spark: Any, path: Path, first: int, last: int) -> None:
+    """Write a file of compacted commits.
+
+    delta-spark 3.3 reads such files and has no command that writes them: its own class reconciles the actions of the
+    commits here, as its tests do it.
+    """
+    log = path / "_delta_log"
+    delta, none = (
+        spark._jvm.org.apache.spark.sql.delta,
+        getattr(getattr(spark._jvm, "scala.None$"), "MODULE$"),
+    )
+    read = getattr(getattr(delta.actions, "Action$"), "MODULE$").fromJson
+    replay = delta.actions.InMemoryLogReplay(0, none)
+    for version in range(first, last + 1):
+        lines = (log / f"{version:020}.json").read_text("utf-8").splitlines()
+        actions = spark._jvm.java.util.ArrayList()
+        for line in lines:
+            if not line.startswith('{"commitInfo"'):
+                actions.add(read(line))
+        converted = spark._jvm.scala.collection.JavaConverters.asScalaIteratorConverter(actions.iterator())
+        replay.append(version, converted.asScala())
+    found = replay.checkpoint()
+    lines = []
+    while found.hasNext():
+        lines.append(found.next().json())
+    (log / f"{first:020}.{last:020}.compacted.json").write_text("\n".join(sorted(lines)) + "\n", "utf-8")
+
+
+def move_vectors_inline(spark: Any, path: Path) -> None:
+    """Write the deletion vectors of a table into the actions that name them, and delete their files.
+
+    delta-spark 3.3 reads such vectors and always writes files: the descriptors here are made by its own class of the
+    bytes that it wrote, and what it reads of the table afterwards is its own answer.
+    """
+    log = path / "_delta_log"
+    inline = getattr(
+        getattr(spark._jvm.org.apache.spark.sql.delta.actions, "DeletionVectorDescriptor$"), "MODULE$"
+    ).inlineInLog
+    (stored,) = path.glob("deletion_vector_*.bin")
+    data = stored.read_bytes()
+    for commit in sorted(log.glob("*.json")):
+        lines = []
+        for line in commit.read_text("utf-8").splitlines():
+            action = json.loads(line)
+            vector = next(iter(action.values())).get("deletionVector")
+            if vector:
+                start = vector["offset"] + 4
+                held = inline(bytearray(data[start : start + vector["sizeInBytes"]]), vector["cardinality"])
+                said = {
+                    "storageType": held.storageType(),
+                    "pathOrInlineDv": held.pathOrInlineDv(),
+                    "sizeInBytes": held.sizeInBytes(),
+                    "cardinality": held.cardinality(),
+                }
+                next(iter(action.values()))["deletionVector"] = said
+                line = json.dumps(action, separators=(",", ":"))
+            lines.append(line)
+        commit.write_text("\n".join(lines) + "\n", "utf-8")
+    stored.unlink()
+    # checksums of versions and of files are of what was there before
+    for checksum in {*log.glob("*.crc"), *log.glob(".*.crc"), *path.glob(".deletion_vector_*.crc")}:
+        checksum.unlink()

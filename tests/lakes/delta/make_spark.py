@@ -3,9 +3,9 @@
     python tests/lakes/delta/make_spark.py [CASE …]              make them
     python tests/lakes/delta/make_spark.py --again [CASE …]      only ask about the versions of those that are there
 
-A case is a list of SQL statements in which `{t}` is the table. `spark/CASE/engine.json` is what the engine says:
-`history`, `detail`, and of each version its live files as actions (`files`), the rows that it reads of each of them by
-their positions (`live`), and `rows`.
+A case is a list of SQL statements in which `{t}` is the table; one that begins with `!` is a function of
+`delta_builder`. `spark/CASE/engine.json` is what the engine says: `history`, `detail`, and of each version its live files
+as actions (`files`), the rows that it reads of each of them by their positions (`live`), and `rows`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import delta_builder
 from delta_values import to_json
 
 HERE = Path(__file__).resolve().parent
@@ -178,7 +179,7 @@ CASES: dict[str, list[str]] = {
         "DELETE FROM {t} WHERE p = 'b'",
     ],
     "generated": [
-        "!generated",
+        "!create_generated",
         "INSERT INTO {t} (at) VALUES (TIMESTAMP'2024-01-31 10:11:12'), (TIMESTAMP'2024-02-01 00:00:00')",
         "INSERT INTO {t} (at) VALUES (TIMESTAMP'2025-01-31 10:11:12')",
     ],
@@ -242,6 +243,68 @@ CASES: dict[str, list[str]] = {
         "INSERT INTO {t} SELECT id, named_struct('x', named_struct('y', named_struct('z', "
         "TIMESTAMP'2024-01-01 00:00:00.123456'))), repeat('ab', 30), 1, 2 FROM range(3)",
     ],
+    "widened": [
+        create(
+            "id BIGINT, b TINYINT, s SMALLINT, st STRUCT<x: TINYINT>, li ARRAY<SMALLINT>, p TINYINT",
+            "PARTITIONED BY (p)",
+            enableTypeWidening="true",
+            checkpointInterval="4",
+        ),
+        "INSERT INTO {t} VALUES (1, 1Y, 10S, named_struct('x', 1Y), array(1S), 5Y), "
+        "(2, -128Y, 32767S, named_struct('x', 127Y), array(2S, 3S), 6Y)",
+        "ALTER TABLE {t} ALTER COLUMN b TYPE SMALLINT",
+        "ALTER TABLE {t} ALTER COLUMN b TYPE INT",
+        "ALTER TABLE {t} ALTER COLUMN s TYPE INT",
+        "ALTER TABLE {t} ALTER COLUMN st.x TYPE INT",
+        "ALTER TABLE {t} ALTER COLUMN li.element TYPE INT",
+        "ALTER TABLE {t} ALTER COLUMN p TYPE INT",
+        "INSERT INTO {t} VALUES (3, 1000000, 70000, named_struct('x', 70000), array(70000), 300), "
+        "(4, NULL, NULL, NULL, NULL, 5)",
+        "DELETE FROM {t} WHERE id = 1",
+    ],
+    "compacted": [
+        create(PLAIN, enableDeletionVectors="true"),
+        *(numbers(n * 4, 4) for n in range(4)),
+        "DELETE FROM {t} WHERE id < 4",
+        "DELETE FROM {t} WHERE id IN (5, 9)",
+        "ALTER TABLE {t} SET TBLPROPERTIES ('note' = 'tests')",
+        numbers(20, 2),
+        "!compact_commits 1 4",
+        "!compact_commits 5 7",
+    ],
+    "vectors-inline": [
+        create(PLAIN, enableDeletionVectors="true"),
+        numbers(0, 40),
+        "DELETE FROM {t} WHERE id % 7 = 2",
+        "!move_vectors_inline",
+        numbers(40, 3),
+    ],
+    "iceberg-compat": [
+        create(
+            "id BIGINT, li ARRAY<INT>, mp MAP<STRING, INT>, p STRING",
+            "PARTITIONED BY (p)",
+            columnMapping__mode="name",
+            enableIcebergCompatV2="true",
+            feature__vacuumProtocolCheck="supported",
+        ),
+        "INSERT INTO {t} VALUES (1, array(1, NULL), map('k', 1), 'a'), (2, NULL, NULL, NULL)",
+        "ALTER TABLE {t} RENAME COLUMN li TO listed",
+    ],
+    "change-feed-vectors": [
+        create(PLAIN, enableChangeDataFeed="true", enableDeletionVectors="true"),
+        numbers(0, 6),
+        "DELETE FROM {t} WHERE id = 2",
+        "UPDATE {t} SET name = 'new' WHERE id = 4",
+        "MERGE INTO {t} t USING (SELECT id, 'merged' AS name FROM range(5, 8)) s ON t.id = s.id "
+        "WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT *",
+    ],
+    "row-tracking-vectors": [
+        create(PLAIN, enableRowTracking="true", enableDeletionVectors="true"),
+        numbers(0, 4),
+        "UPDATE {t} SET name = 'u' WHERE id = 1",
+        "DELETE FROM {t} WHERE id = 3",
+        "OPTIMIZE {t}",
+    ],
 }
 
 
@@ -250,10 +313,9 @@ def collect(frame: Any) -> list[dict[str, Any]]:
 
 
 def run(spark: Any, statement: str, path: Path) -> None:
-    if statement == "!generated":
-        from delta_builder import create_generated
-
-        create_generated(spark, path)
+    if statement.startswith("!"):
+        name, *arguments = statement[1:].split()
+        getattr(delta_builder, name)(spark, path, *map(int, arguments))
     else:
         spark.sql(statement.replace("{t}", f"delta.`{path}`"))
 
@@ -326,7 +388,7 @@ def ask_again(spark: Any, wanted: list[str]) -> None:
 
 
 def main(wanted: list[str], again: bool = False) -> None:
-    sys.path[:0] = [str(HERE), str(HERE.parents[2])]
+    sys.path[:0] = [str(HERE.parents[2])]
     from lakelens.spark import session
 
     shutil.rmtree(ROOT, ignore_errors=True)
