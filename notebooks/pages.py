@@ -43,6 +43,11 @@ FORMATS = {
         "Paimon",
         "Everything is in storage, and writers only add. The snapshot with the highest number is the table.",
     ),
+    "delta": (
+        "13-delta",
+        "Delta Lake",
+        "A table is a log, and the file with the next number is the commit. A version is the sum of its commits.",
+    ),
 }
 TAG = "page"
 _UUID = re.compile(r"([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
