@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import struct
+from decimal import Decimal
 
 # of more digits than 64 bits have it is no number of any format, and Python refuses thousands of them
 _WHOLE = re.compile(r"-?[0-9]{1,19}")
@@ -25,3 +27,32 @@ def clamp_long(number: int) -> int:
     (9223372036854775807, -1)
     """
     return max(-(1 << 63), min((1 << 63) - 1, number))
+
+
+def write_single(value: float) -> str:
+    """Write the fewest digits that mean a number of 32 bits, in scientific form.
+
+    >>> write_single(0.10000000149011612), write_single(2.0**24)
+    ('1e-01', '1.6777216e+07')
+    """
+    for digits in range(9):
+        text = f"{value:.{digits}e}"
+        mantissa, _, exponent = text.partition("e")
+        # above a power of two the numbers are twice as far apart as below it: then the farther text may do
+        farther = f"{Decimal(mantissa) + Decimal(1).scaleb(-digits).copy_sign(Decimal(mantissa))}e{exponent}"
+        for shown in (text, farther):
+            if round_single(float(shown)) == value:
+                return shown
+    return text
+
+
+def round_single(value: float) -> float:
+    """The number of 32 bits that is nearest to a number.
+
+    >>> round_single(0.1), round_single(1e39)
+    (0.10000000149011612, inf)
+    """
+    try:
+        return float(struct.unpack("<f", struct.pack("<f", value))[0])
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")

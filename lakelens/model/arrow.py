@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
+from lakelens.codecs.temporal import FarTime, NanoTimestamp, Unit
 from lakelens.errors import LakeError
 
 if TYPE_CHECKING:
@@ -165,10 +166,23 @@ def to_array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     if isinstance(kind, pa.UuidType):
         stored = [getattr(v, "bytes", v) for v in values]
         return pa.ExtensionArray.from_storage(kind, pa.array(stored, pa.binary(16)))
+    if pa.types.is_nested(kind):
+        values = [_to_engine_value(value) for value in values]
     try:
         return pa.array(values, kind)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, TypeError, ValueError):
         return _convert_singly(values, kind)
+
+
+def _to_engine_value(value: Any) -> Any:
+    """Make times within nested values those of pandas and numpy, of which Arrow takes every digit."""
+    if isinstance(value, NanoTimestamp):
+        return value.to_pandas()
+    if isinstance(value, FarTime):
+        return value.to_numpy()
+    if isinstance(value, dict):
+        return {key: _to_engine_value(inner) for key, inner in value.items()}
+    return [_to_engine_value(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _convert_singly(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
@@ -237,22 +251,26 @@ def _days(value: Any) -> int | None:
         value = value.date()
     if isinstance(value, date):
         return (value - _EPOCH).days
-    if not hasattr(value, "astype"):
-        return None  # of another type than its column
-    return int(value.astype("datetime64[D]").astype("int64"))
+    return value.count_in("D") if isinstance(value, FarTime) else _count_numpy(value, "D")
+
+
+def _count_numpy(value: Any, unit: str) -> int | None:
+    """Count a `numpy.datetime64`; None for a value of another type than its column."""
+    return int(value.astype(f"datetime64[{unit}]").astype("int64")) if hasattr(value, "astype") else None
 
 
 _PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 
 
-def _ticks(value: Any, unit: str) -> int | None:
+def _ticks(value: Any, unit: Unit) -> int | None:
     if value is None:
         return None
-    if not isinstance(value, datetime) and not hasattr(value, "astype"):
-        return None  # of another type than its column
-    if not isinstance(value, datetime):  # numpy.datetime64: outside Python's years
-        return int(value.astype(f"datetime64[{unit}]").astype("int64"))
-    nanoseconds = int(getattr(value, "nanosecond", 0))  # pandas.Timestamp
+    if isinstance(value, FarTime):
+        ticks = value.count_in(unit)
+        return ticks if -(1 << 63) < ticks < 1 << 63 else None
+    if not isinstance(value, datetime):
+        return _count_numpy(value, unit)
+    nanoseconds = int(getattr(value, "nanosecond", 0))  # NanoTimestamp, pandas.Timestamp
     plain = value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value
     delta = plain.replace(microsecond=0) - _EPOCH_TIME
     seconds = delta.days * 86_400 + delta.seconds

@@ -10,6 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from lakelens.codecs.paimon.types import PaimonField, PaimonType
+from lakelens.codecs.temporal import timestamp_from_nanos
 from lakelens.codecs.variant import Variant
 
 EXACT = Context(prec=100)
@@ -220,10 +221,8 @@ def _timestamps(type_: PaimonType) -> st.SearchStrategy[Any]:
     moments = st.datetimes().map(finish)
     if type_.precision <= 6:
         return moments
-    import pandas as pd
-
     nanos = st.integers(-(2**62), 2**62).filter(lambda n: n % 1000)
-    return st.one_of(moments, nanos.map(lambda n: pd.Timestamp(n, unit="ns", tz="UTC" if utc else None)))
+    return st.one_of(moments, nanos.map(lambda n: timestamp_from_nanos(n, utc)))
 
 
 @st.composite

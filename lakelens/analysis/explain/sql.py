@@ -10,6 +10,7 @@ from decimal import ROUND_FLOOR, Context, Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from lakelens.codecs.temporal import timestamp_from_nanos
 from lakelens.model.stats import Condition, Constant, Term, Test, join_parts
 
 if TYPE_CHECKING:
@@ -320,9 +321,7 @@ def _place_timestamp(raw: Any, kind: DataType) -> Point:
 
     def show(ticks: int) -> Any:
         if digits == 9:
-            import numpy as np
-
-            return np.datetime64(ticks, "ns")
+            return timestamp_from_nanos(ticks, utc=zone is not None)
         return datetime(1970, 1, 1, tzinfo=zone) + timedelta(microseconds=ticks * (unit // 1_000))
 
     ticks, rest = divmod(moment.nanos, unit)

@@ -25,6 +25,8 @@ from urllib.parse import quote_plus
 
 from lakelens.codecs.hashes import hash_murmur3
 from lakelens.codecs.iceberg.types import IcebergType
+from lakelens.codecs.numbers import write_single
+from lakelens.codecs.temporal import FarTime, Unit, civil_date
 from lakelens.lazy import dataclass
 
 _DAY_MICROS = 86_400_000_000
@@ -243,38 +245,25 @@ def _iso_time(nanos: int) -> str:
 
 def _human_float(value: float, *, single: bool) -> str:
     """Java's `Float.toString` and `Double.toString`: plain between 0.001 and 10 million, else `1.0E10`."""
-    import numpy as np
-
     if value != value or value in (float("inf"), float("-inf")):
         return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
-    shortest = np.float32(value) if single else np.float64(value)
+    shortest = Decimal(write_single(value) if single else repr(value))
     if value == 0 or 1e-3 <= abs(value) < 1e7:
-        return np.format_float_positional(shortest, unique=True, trim="0")
-    mantissa, _, exponent = np.format_float_scientific(shortest, unique=True, trim="0").partition("e")
-    return f"{mantissa}E{int(exponent)}"
+        text = format(shortest, "f")
+        text = text.rstrip("0") if "." in text else text
+        return f"{text}.0" if "." not in text else f"{text}0" if text.endswith(".") else text
+    sign, digits, _ = shortest.as_tuple()
+    figures = "".join(map(str, digits)).rstrip("0")
+    return f"{'-' if sign else ''}{figures[0]}.{figures[1:] or '0'}E{shortest.adjusted()}"
 
 
 # --- counting ----------------------------------------------------------------------------------------------------------
 
 
-def civil_date(days: int) -> tuple[int, int, int]:
-    """Year, month and day of a count of days since 1970-01-01 in the proleptic Gregorian calendar, of any size.
-
-    >>> civil_date(19723), civil_date(-719529)
-    ((2024, 1, 1), (-1, 12, 31))
-    """
-    era, day_of_era = divmod(days + 719_468, 146_097)  # eras of 400 years that begin on 1 March
-    year = (day_of_era - day_of_era // 1_460 + day_of_era // 36_524 - day_of_era // 146_096) // 365
-    day_of_year = day_of_era - (365 * year + year // 4 - year // 100)
-    shifted = (5 * day_of_year + 2) // 153  # months counted from March
-    month = shifted + 3 if shifted < 10 else shifted - 9
-    return year + era * 400 + (month <= 2), month, day_of_year - (153 * shifted + 2) // 5 + 1
-
-
 def epoch_count(value: Any, type_name: str) -> int:
     """A date, time or timestamp as the count that the format stores: days, µs of the day, µs or ns since the epoch.
 
-    Counts pass through; `pandas.Timestamp`, `numpy.datetime64` and `numpy.timedelta64` are understood.
+    Counts pass through; values of `numpy` and `pandas.Timestamp` are understood.
 
     >>> from datetime import date
     >>> epoch_count(date(2024, 1, 1), "date")
@@ -293,9 +282,11 @@ def epoch_count(value: Any, type_name: str) -> int:
         return days if type_name == "date" else days * _DAY_MICROS * (1000 if nanos else 1)
     if isinstance(value, time):
         return ((value.hour * 60 + value.minute) * 60 + value.second) * 1_000_000 + value.microsecond
+    unit: Unit = "D" if type_name == "date" else "ns" if nanos else "us"
+    if isinstance(value, FarTime):
+        return value.count_in(unit)
     import numpy as np
 
-    unit = "D" if type_name == "date" else "ns" if nanos else "us"
     if isinstance(value, np.datetime64):
         return int(value.astype(f"datetime64[{unit}]").astype(np.int64))
     if isinstance(value, np.timedelta64):

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from lakelens.codecs.paimon.types import PaimonField, PaimonType, TypeLike, parse_type
 from lakelens.codecs.span.reader import shift_errors
 from lakelens.codecs.span.span import Octets
-from lakelens.codecs.temporal import date_from_days, time_from_millis, timestamp_from_millis_nanos
+from lakelens.codecs.temporal import FarTime, date_from_days, time_from_millis, timestamp_from_millis_nanos
 from lakelens.errors import Corrupt, Unsupported, visible_line
 
 if TYPE_CHECKING:
@@ -310,9 +310,7 @@ class SlotDecoder:
 def _timestamp_value(millis: int, nanos: int, utc: bool) -> Any:
     if abs(millis) < 2**63 // 1000:
         return timestamp_from_millis_nanos(millis, nanos, utc)
-    import numpy as np  # the year is beyond 290,000: milliseconds are all that fits
-
-    return np.datetime64(millis, "ms")
+    return FarTime(millis, "ms")  # the year is beyond 290,000: milliseconds are all that fits
 
 
 _INT_TYPE = PaimonType("INT")
@@ -478,8 +476,8 @@ def decode_binary_row(data: bytes, fields: Sequence[FieldLike]) -> BinaryRow:
     -------
     BinaryRow
         Timestamps without zone are naive `datetime`s, with local zone UTC-aware; digits below the microsecond give a
-        `pandas.Timestamp` and years outside 1 to 9999 a `numpy.datetime64`. A MAP is a dict (a list of pairs when keys
-        repeat or are not hashable), a ROW a dict, a VARIANT a `Variant`.
+        `NanoTimestamp` and years outside 1 to 9999 a `FarTime` (`lakelens.codecs.temporal`). A MAP is a dict (a list of
+        pairs when keys repeat or are not hashable), a ROW a dict, a VARIANT a `Variant`.
 
     Raises
     ------

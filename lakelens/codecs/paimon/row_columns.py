@@ -29,6 +29,7 @@ from lakelens.codecs.paimon.binary_row import (
     split_fields,
 )
 from lakelens.codecs.paimon.types import PaimonType
+from lakelens.codecs.temporal import FarTime, NanoTimestamp
 from lakelens.codecs.variant import Variant
 from lakelens.errors import Corrupt, LakeError, Unsupported
 
@@ -121,7 +122,9 @@ def arrow_value(type_: PaimonType, value: Any) -> Any:
             return [(arrow_value(_given(type_.element), k), v) for k, v in pairs]
         case "ROW":
             return {field.name: arrow_value(field.type, value[field.name]) for field in type_.fields}
-    return value
+    if isinstance(value, NanoTimestamp):
+        return value.to_pandas()
+    return value.to_numpy() if isinstance(value, FarTime) else value
 
 
 def _given(type_: PaimonType | None) -> PaimonType:

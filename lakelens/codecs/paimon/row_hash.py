@@ -15,6 +15,7 @@ from typing import Any
 
 from lakelens.codecs.hashes import hash_murmur3
 from lakelens.codecs.paimon.types import PaimonType
+from lakelens.codecs.temporal import FarTime
 
 SEED = 42
 _EPOCH = date(1970, 1, 1)
@@ -90,8 +91,13 @@ def _split_time(value: Any) -> tuple[int, int]:
         plain = value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value
         delta = plain - datetime(1970, 1, 1)
         nanos = (delta.days * 86_400 + delta.seconds) * 1_000_000_000 + delta.microseconds * 1_000
+        nanos += getattr(value, "nanosecond", 0)
     else:
-        nanos = int(value.astype("datetime64[ns]").astype("int64"))
+        nanos = (
+            value.count_in("ns")
+            if isinstance(value, FarTime)
+            else int(value.astype("datetime64[ns]").astype("int64"))
+        )
     return divmod(nanos, 1_000_000)
 
 

@@ -18,6 +18,8 @@ from decimal import Context, Decimal
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from lakelens.codecs.temporal import FarTime
+
 if TYPE_CHECKING:
     from lakelens.model.schema import DataType
 
@@ -74,16 +76,13 @@ def _count_ticks(value: Any, kind: DataType) -> int:
     if isinstance(value, datetime):
         micros = int((value - datetime(1970, 1, 1, tzinfo=value.tzinfo)) // _MICRO)
         return micros * 1_000 if digits == 9 else micros // 10 ** (6 - digits)
-    import numpy as np
-
-    unit = {3: "ms", 6: "us", 9: "ns"}[digits]
-    return int(np.datetime64(value).astype(f"datetime64[{unit}]").astype(np.int64))
+    return int(value.count_in({3: "ms", 6: "us", 9: "ns"}[digits]))
 
 
 def _count_days(value: Any, kind: DataType) -> int:
-    import numpy as np
-
-    return int(np.datetime64(value).astype("datetime64[D]").astype(np.int64))
+    if isinstance(value, FarTime):
+        return value.count_in("D")
+    return (value.date() if isinstance(value, datetime) else value).toordinal() - date(1970, 1, 1).toordinal()
 
 
 def _count_clock(value: time, kind: DataType) -> int:

@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from lakelens.codecs.temporal import FarTime
 from lakelens.errors import show_active
 from lakelens.errors import visible as visible
 from lakelens.model.facts.traits import format_size
@@ -251,7 +252,7 @@ def value(thing: object, missing: str = "absent", depth: int = 0) -> str:
         return octets(bytes(thing))
     if isinstance(thing, datetime):
         return clean(thing.isoformat(sep=" "))
-    if isinstance(thing, date):
+    if isinstance(thing, date | FarTime):
         return thing.isoformat()
     if isinstance(thing, Mapping):
         pairs = islice(thing.items(), _MOST_ITEMS)

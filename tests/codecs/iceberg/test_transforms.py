@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from lakelens.codecs.iceberg.transforms import (
     Transform,
-    civil_date,
     epoch_count,
     partition_path,
     render_value,
 )
 from lakelens.codecs.iceberg.types import parse_type
 from lakelens.codecs.iceberg.value import decode_value
+from lakelens.codecs.temporal import civil_date
 
 
 @pytest.mark.parametrize(

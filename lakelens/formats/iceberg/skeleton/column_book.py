@@ -19,6 +19,7 @@ from lakelens.codecs.hashes import hash_murmur3
 from lakelens.codecs.iceberg.transforms import Transform
 from lakelens.codecs.iceberg.types import IcebergField, IcebergType
 from lakelens.codecs.iceberg.value import DAY_MICROS, DAY_UNITS, list_widths
+from lakelens.codecs.temporal import FarTime, Unit
 from lakelens.formats.iceberg.metadata.schemas import describe_type, walk_fields
 from lakelens.model.skeleton.ordinals import FLOATS, rank_float
 from lakelens.model.skeleton.redaction import RedactedColumn, Redaction
@@ -211,11 +212,8 @@ def count_json(value: Any, type_: IcebergType) -> Ordinal | None:
         return ((value.hour * 60 + value.minute) * 60 + value.second) * 1_000_000 + value.microsecond
     if isinstance(value, int | str):
         return value
-    import numpy as np
-
-    unit = "ns" if type_.name.endswith("_ns") else "D" if type_.name == "date" else "us"
-    is_moment = isinstance(value, np.datetime64)
-    return int(value.astype(f"datetime64[{unit}]").astype(np.int64)) if is_moment else None
+    unit: Unit = "ns" if type_.name.endswith("_ns") else "D" if type_.name == "date" else "us"
+    return value.count_in(unit) if isinstance(value, FarTime) and not value.is_clock else None
 
 
 _UNITS = ("year", "month", "day", "hour")

@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime, time
 from decimal import Context, Decimal
 from typing import Any
 
+from lakelens.codecs.numbers import round_single, write_single
 from lakelens.codecs.paimon.binary_row import decode_binary_row
 from lakelens.codecs.paimon.types import PaimonField, PaimonType
 from lakelens.errors import LakeError
@@ -52,12 +53,12 @@ def format_value(value: Any, kind: PaimonType, *, legacy: bool) -> str | None:
     if kind.name == "DATE":
         if not legacy:
             return str(value)
-        days = (value - _EPOCH).days if isinstance(value, date) else int(value.astype("int64"))
+        days = (value - _EPOCH).days if isinstance(value, date) else value.count_in("D")
         return str(days)
     if kind.name == "TIME":
         precision = kind.precision or 0
         if not isinstance(value, time):  # outside one day
-            return str(int(value.astype("int64")))
+            return str(value.count_in("ms"))
         millis = ((value.hour * 60 + value.minute) * 60 + value.second) * 1000 + value.microsecond // 1000
         if legacy:
             return str(millis)
@@ -86,9 +87,7 @@ def format_float(value: float, *, single: bool) -> str:
         return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
     digits = repr(value)
     if single:
-        import numpy as np
-
-        digits = str(np.float32(value))
+        digits = write_single(value)
     number = Decimal(_two_digits(value, digits, single))
     if number == 0:
         return "-0.0" if digits.startswith("-") else "0.0"
@@ -109,9 +108,7 @@ def _two_digits(value: float, digits: str, single: bool) -> str:
         return digits
     if not single:
         return longer if float(longer) == value else digits
-    import numpy as np
-
-    return longer if np.float32(longer) == np.float32(value) else digits
+    return longer if round_single(float(longer)) == round_single(value) else digits
 
 
 def _format_timestamp(value: Any, precision: int, legacy: bool) -> str:
