@@ -1,13 +1,16 @@
-"""Snapshots named as git names commits: counted back (`main~2`, `-1`), or by the beginning of an id.
+"""Snapshots named as git names commits: counted back (`main~2`, `-1`), at a time, or by the beginning of an id.
 
 `main~2` is the parent of the parent of what `main` points at, `~1` that of the current snapshot; `-1` is the newest one, as
-`table.snapshots[-1]` is. An id is known by its first digits, at least four, unless several ids begin so: only where a format
+`table.snapshots[-1]` is. `@{2026-03-01}` is what the table was at this time, `audit@{2026-03-01}` the last snapshot up to
+it among those that `audit` points at and was committed on. A table without branches has its one line of commits, which is
+`main` as everywhere. An id is known by its first digits, at least four, unless several ids begin so: only where a format
 draws ids at random, as every number is a snapshot of its own where they are counted.
 """
 
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -25,6 +28,8 @@ class Default(Enum):
 
 
 _BACK = re.compile(r"(?P<name>.*)~(?P<steps>[0-9]{0,9})", re.DOTALL)
+_AT = re.compile(r"(?P<name>.*)@\{(?P<time>[^{}]+)\}", re.DOTALL)
+_MAIN = ("", "main")  # where the table itself says what was current
 _FROM_END = re.compile(r"-(?P<place>[0-9]{1,9})")
 _BEGINNING = re.compile(r"(?P<digits>-?[0-9]{4,18})…?")
 _MOST_LISTED = 8
@@ -40,8 +45,12 @@ def find_revision(table: Table, text: str) -> Snapshot | None:
         return known[-place] if 0 < place <= len(known) else None
     if (counted := _BACK.fullmatch(text)) is not None:
         return _walk_back(table, table.snapshot(counted["name"] or None), int(counted["steps"] or 1), text)
+    if (dated := _AT.fullmatch(text)) is not None:
+        return _find_at(table, dated["name"], dated["time"], text)
     begun = _BEGINNING.fullmatch(text)
-    return None if begun is None or table.traits.numbers_branches else _find_begun(table, begun["digits"])
+    if begun is not None and table.traits.draws_ids:
+        return _find_begun(table, begun["digits"])
+    return table.current if text == "main" and table.traits.has_snapshots and not table.refs else None
 
 
 def find_parent(table: Table, snapshot: Snapshot) -> Snapshot | None:
@@ -72,6 +81,36 @@ def _walk_back(table: Table, start: Snapshot, steps: int, text: str) -> Snapshot
             )
         snapshot = parent
     return snapshot
+
+
+def _find_at(table: Table, name: str, time: str, text: str) -> Snapshot:
+    """Find what a branch or tag was at a time: of the table's own line as it says, else by who was committed on whom."""
+    moment = parse_time(time)
+    if moment is None:
+        hint = "a date or a time in ISO form, such as @{2026-03-01} or main@{2026-03-01T13:00}"
+        raise Missing(f"no snapshot {text!r}: {time!r} is no time", path=table.location, hint=hint)
+    if name in _MAIN:
+        return table.snapshot(moment)
+    snapshot: Snapshot | None = table.snapshot(name)
+    while snapshot is not None and (snapshot.committed_at is None or snapshot.committed_at > moment):
+        snapshot = find_parent(table, snapshot)
+    if snapshot is None:
+        hint = f"{name}, what it is now"
+        raise Missing(f"no snapshot {text!r}: it was committed later", path=table.location, hint=hint)
+    return snapshot
+
+
+def parse_time(text: str) -> datetime | None:
+    """Parse a date or a time in ISO form, in UTC where it has no zone; None for any other text.
+
+    >>> parse_time("2026-03-01"), parse_time("main")
+    (datetime.datetime(2026, 3, 1, 0, 0, tzinfo=datetime.timezone.utc), None)
+    """
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _find_begun(table: Table, digits: str) -> Snapshot | None:

@@ -20,7 +20,7 @@ from lakelens.model.driver import Parts
 from lakelens.model.facts.traits import UNKNOWN, Traits, Vocabulary
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.finding import Findings
-from lakelens.model.revision import Default, find_revision
+from lakelens.model.revision import Default, find_revision, parse_time
 from lakelens.model.schema import PartitionSpec, PartitionSpecs, Schema, Schemas, SortOrder, SortOrders
 from lakelens.model.snapshot import History, Ref, Refs, Snapshot, SnapshotLog, Snapshots
 from lakelens.model.storage import (
@@ -382,7 +382,8 @@ class Table(Reopened, Answers, Explainable, Displayable):
             An id, the name of a branch or tag, or a time (`datetime`, UTC when it has no zone, or ISO text): the last
             snapshot committed at or before it. None is the current one; a `Snapshot` is returned unchanged.
             As text also `"main~1"`, the parent of what `main` points at, `"~1"`, the current one's parent, `"-1"`, the
-            newest one, and in Iceberg tables the first digits of an id, at least four.
+            newest one, `"main@{2026-03-01}"`, what it was at a time, and in Iceberg tables the first digits of an id, at
+            least four.
 
         Raises
         ------
@@ -433,7 +434,7 @@ class Table(Reopened, Answers, Explainable, Displayable):
                 return self._follow(named)
             if _ID.fullmatch(ref):
                 return self._find_snapshot(int(ref))
-            ref = _parse_time(ref)
+            ref = parse_time(ref)
             if ref is None:
                 return None
         if isinstance(ref, datetime):
@@ -569,11 +570,3 @@ class Table(Reopened, Answers, Explainable, Displayable):
     def __repr__(self) -> str:
         version = f" v{self.format_version}" if self.format_version is not None else ""
         return f"<Table {self.name} ({self.format}{version})>"
-
-
-def _parse_time(text: str) -> datetime | None:
-    """ISO text as a datetime; anything else is no time."""
-    try:
-        return datetime.fromisoformat(text)
-    except ValueError:
-        return None

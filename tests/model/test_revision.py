@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -59,6 +61,89 @@ def test_counting_back(name: str) -> None:
         table.snapshot("main~7")
     with pytest.raises(Missing, match=r"did you mean main\?"):
         table.snapshot("mian~1")
+
+
+# what each form leads to, as a place in `table.snapshots`; None: no such snapshot
+FORMS = {
+    "main": -1,
+    "main~": -2,
+    "main~2": -3,
+    "~1": -2,
+    "-1": -1,
+    "-2": -2,
+    "{id of 1}": 1,
+    "{id of 1}~1": 0,
+    "{time of 2}": 2,
+    "@{{{time of 2}}}": 2,
+    "main@{{{time of 2}}}": 2,
+    "main@{{{time of 2}}}~1": 1,
+    "~1@{{{time of 0}}}": 0,
+    "@{{2100-01-01}}": -1,
+    "{id of 2}@{{2100-01-01}}": 2,
+    "@{{2000-01-01}}": None,
+    "{id of 2}@{{2000-01-01}}": None,
+    "@{{yesterday}}": None,
+    "@{{1}}": None,
+    "@{{}}": None,
+    "nowhere@{{2100-01-01}}": None,
+    "main~99": None,
+    "-99": None,
+    "nowhere": None,
+}
+
+
+@pytest.mark.parametrize("name", ["iceberg", "paimon", "delta", "hive"])
+def test_every_form_leads_to_its_snapshot_in_every_format(name: str, tmp_path: Path) -> None:
+    """In Python, in a terminal and in addresses of the explorer; a Hive table has no snapshot, and says so."""
+    place = ll.sample()[name].unpack(tmp_path)
+    table, explorer = ll.open(place), Explorer(tmp_path)
+    known = {f"id of {number}": snapshot.id for number, snapshot in enumerate(table.snapshots)}
+    known |= {f"time of {n}": snapshot.committed_at.isoformat() for n, snapshot in enumerate(table.snapshots)}
+    for form, wanted in FORMS.items():
+        if name == "hive":
+            with pytest.raises(Missing):
+                table.snapshot(re.sub("{[a-z0-9 ]*}", "1", form))
+            continue
+        text = form.format_map(known)
+        pinned = explorer.answer(Place.parse(f"{name}/@{quote(text)}/files"))
+        if wanted is None:
+            with pytest.raises(Missing):
+                table.snapshot(text)
+            assert isinstance(pinned, Page) and pinned.status == 404, text
+            continue
+        number = table.snapshots[wanted].id
+        assert table.snapshot(text).id == table.snapshots[text].id == number, text
+        if text != str(number):
+            assert isinstance(pinned, Redirect) and pinned.place == Place((name,), str(number), "files"), text
+
+
+def test_a_branch_at_a_time() -> None:
+    """What is not on the branch counts for nothing, however near in time it was committed."""
+    table = ll.sample("iceberg-branches")
+    of_branches = [ref.name for ref in table.refs if ref.name != "main"]
+    assert of_branches
+    for name in of_branches:
+        line = [table.snapshot(name)]
+        while (parent := line[-1].parent_id) is not None:
+            line.append(table.snapshot(parent))
+        for snapshot in line:
+            moment = snapshot.committed_at
+            assert moment is not None
+            assert table.snapshot(f"{name}@{{{moment.isoformat()}}}").id == snapshot.id
+            assert table.snapshot(f"{name}@{{{moment + timedelta(hours=1)}}}").id in [one.id for one in line]
+
+
+def test_versions_of_delta_have_no_beginning(tmp_path: Path) -> None:
+    """Where 1000 is not kept it is not 10001, and `table.snapshot` takes no digits for a version that begins so."""
+    place = ll.sample()["delta-checkpoints"].unpack(tmp_path)
+    for path in (place / "_delta_log").glob("0*.*"):
+        version, _, kind = path.name.partition(".")
+        path.rename(path.with_name(f"{int(version) + 10_000:020d}.{kind}"))
+    (place / "_delta_log" / "_last_checkpoint").unlink()
+    table = ll.open(place)
+    assert all(str(snapshot.id).startswith("1000") for snapshot in table.snapshots)
+    with pytest.raises(LakeError):
+        table.snapshot("1000")
 
 
 def test_the_first_digits_of_an_id() -> None:

@@ -103,7 +103,13 @@ class IcebergTable(TableObject, Table):
         version = self._context.typed.format_version
         kind = f"Apache Iceberg table, format version {version}"
         return Traits(
-            "Iceberg", kind, "", f"v{version}", has_versions=True, lists_referrers=True, unquote=unquote_plus
+            "Iceberg",
+            kind,
+            variant=f"v{version}",
+            draws_ids=True,
+            has_versions=True,
+            lists_referrers=True,
+            unquote=unquote_plus,
         )
 
     def _find_partitioning(self) -> PartitionSpec:
