@@ -26,7 +26,7 @@ ROWS_ARE_READ = frozenset(
 CAUSES = {
     "footers, rows and manifests in ORC": ("**/*.orc", r"manifest-orc|pk-orc"),
     "manifests in Parquet": (None, r"manifest-parquet|iceberg/v4-"),
-    "checkpoints in Parquet": ("_delta_log/*.checkpoint*.parquet", None),
+    "checkpoints in Parquet": ("_delta_log/**/*.parquet", None),
     "keys of equality deletes": (None, r"equality-deletes"),
     "position deletes in Avro": (None, r"position-deletes-avro"),
 }

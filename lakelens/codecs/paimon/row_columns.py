@@ -29,9 +29,9 @@ from lakelens.codecs.paimon.binary_row import (
     split_fields,
 )
 from lakelens.codecs.paimon.types import PaimonType
-from lakelens.codecs.temporal import FarTime, NanoTimestamp
 from lakelens.codecs.variant import Variant
 from lakelens.errors import Corrupt, LakeError, Unsupported
+from lakelens.moments import FarTime, NanoTimestamp
 
 if TYPE_CHECKING:
     import pyarrow as pa

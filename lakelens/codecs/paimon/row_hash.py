@@ -15,7 +15,7 @@ from typing import Any
 
 from lakelens.codecs.hashes import hash_murmur3
 from lakelens.codecs.paimon.types import PaimonType
-from lakelens.codecs.temporal import FarTime
+from lakelens.moments import FarTime
 
 SEED = 42
 _EPOCH = date(1970, 1, 1)
