@@ -79,7 +79,7 @@ def decode_binary_row(data: bytes, fields: Sequence[FieldLike]) -> StoredRow:
     StoredRow
         The values, by position and by name, with a card and `bytes_view()`. Timestamps without zone are naive `datetime`s,
         with local zone UTC-aware; digits below the microsecond give a `NanoTimestamp` and years outside 1 to 9999 a
-        `FarTime` (`lakelens.moments`). A MAP is a dict (a list of pairs when keys repeat or are not hashable), a ROW
+        `FarTime` (`lakelens.codecs.moments`). A MAP is a dict (a list of pairs when keys repeat or are not hashable), a ROW
         a dict, a VARIANT a `Variant`.
 
     Raises

@@ -12,7 +12,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from lakelens.moments import FarTime, NanoTimestamp
+from lakelens.codecs.moments import FarTime, NanoTimestamp
 
 _EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
 _EPOCH = datetime(1970, 1, 1)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
+from lakelens.codecs.moments import FarTime, NanoTimestamp, Unit
 from lakelens.errors import LakeError
-from lakelens.moments import FarTime, NanoTimestamp, Unit
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lakelens.codecs import temporal
-from lakelens.moments import FarTime, NanoTimestamp
+from lakelens.codecs.moments import FarTime, NanoTimestamp
 
 int64 = st.integers(-(2**63), 2**63 - 1)
 

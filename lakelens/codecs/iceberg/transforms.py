@@ -25,9 +25,9 @@ from urllib.parse import quote_plus
 
 from lakelens.codecs.hashes import hash_murmur3
 from lakelens.codecs.iceberg.types import IcebergType
+from lakelens.codecs.moments import FarTime, Unit, civil_date
 from lakelens.codecs.numbers import write_single
 from lakelens.lazy import dataclass
-from lakelens.moments import FarTime, Unit, civil_date
 
 _DAY_MICROS = 86_400_000_000
 _WITH_WIDTH = re.compile(r"(\w+)\[(\d{1,10})\]")

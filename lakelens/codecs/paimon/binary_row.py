@@ -19,12 +19,12 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from lakelens.codecs.moments import FarTime
 from lakelens.codecs.paimon.types import PaimonField, PaimonType, TypeLike, parse_type
 from lakelens.codecs.span.reader import shift_errors
 from lakelens.codecs.span.span import Octets
 from lakelens.codecs.temporal import date_from_days, time_from_millis, timestamp_from_millis_nanos
 from lakelens.errors import Corrupt, Unsupported, visible_line
-from lakelens.moments import FarTime
 
 if TYPE_CHECKING:
     from lakelens.codecs.variant import Variant
@@ -477,7 +477,7 @@ def decode_binary_row(data: bytes, fields: Sequence[FieldLike]) -> BinaryRow:
     -------
     BinaryRow
         Timestamps without zone are naive `datetime`s, with local zone UTC-aware; digits below the microsecond give a
-        `NanoTimestamp` and years outside 1 to 9999 a `FarTime` (`lakelens.moments`). A MAP is a dict (a list of
+        `NanoTimestamp` and years outside 1 to 9999 a `FarTime` (`lakelens.codecs.moments`). A MAP is a dict (a list of
         pairs when keys repeat or are not hashable), a ROW a dict, a VARIANT a `Variant`.
 
     Raises

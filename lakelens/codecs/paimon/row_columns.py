@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lakelens.codecs.moments import FarTime, NanoTimestamp
 from lakelens.codecs.paimon.binary_row import (
     MILLIS_PER_DAY,
     FieldLike,
@@ -31,7 +32,6 @@ from lakelens.codecs.paimon.binary_row import (
 from lakelens.codecs.paimon.types import PaimonType
 from lakelens.codecs.variant import Variant
 from lakelens.errors import Corrupt, LakeError, Unsupported
-from lakelens.moments import FarTime, NanoTimestamp
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -14,8 +14,8 @@ from decimal import Decimal
 from typing import Any
 
 from lakelens.codecs.hashes import hash_murmur3
+from lakelens.codecs.moments import FarTime
 from lakelens.codecs.paimon.types import PaimonType
-from lakelens.moments import FarTime
 
 SEED = 42
 _EPOCH = date(1970, 1, 1)

@@ -18,7 +18,7 @@ from decimal import Context, Decimal
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from lakelens.moments import FarTime
+from lakelens.codecs.moments import FarTime
 
 if TYPE_CHECKING:
     from lakelens.model.schema import DataType

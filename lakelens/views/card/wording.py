@@ -8,10 +8,10 @@ from datetime import UTC, date, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from lakelens.codecs.moments import FarTime
 from lakelens.errors import show_active
 from lakelens.errors import visible as visible
 from lakelens.model.facts.traits import format_size
-from lakelens.moments import FarTime
 from lakelens.options import display
 
 if TYPE_CHECKING:

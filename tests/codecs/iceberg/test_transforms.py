@@ -20,7 +20,7 @@ from lakelens.codecs.iceberg.transforms import (
 )
 from lakelens.codecs.iceberg.types import parse_type
 from lakelens.codecs.iceberg.value import decode_value
-from lakelens.moments import civil_date
+from lakelens.codecs.moments import civil_date
 
 
 @pytest.mark.parametrize(

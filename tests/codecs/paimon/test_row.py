@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lakelens.codecs.moments import FarTime, NanoTimestamp
 from lakelens.codecs.paimon.binary_row import BinaryRow, SlotDecoder, decode_binary_row
 from lakelens.codecs.paimon.types import PaimonType, parse_field, parse_type
 from lakelens.codecs.variant import Variant
 from lakelens.errors import Corrupt, LakeError, Unsupported
-from lakelens.moments import FarTime, NanoTimestamp
 from tests.support import LAKES
 from tests.support.binary_row_encoder import encode_row, rows
 

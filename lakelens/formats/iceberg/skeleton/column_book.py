@@ -19,6 +19,7 @@ from lakelens.codecs.hashes import hash_murmur3
 from lakelens.codecs.iceberg.transforms import Transform
 from lakelens.codecs.iceberg.types import IcebergField, IcebergType
 from lakelens.codecs.iceberg.value import DAY_MICROS, DAY_UNITS, list_widths
+from lakelens.codecs.moments import FarTime, Unit
 from lakelens.formats.iceberg.metadata.schemas import describe_type, walk_fields
 from lakelens.model.skeleton.ordinals import FLOATS, rank_float
 from lakelens.model.skeleton.redaction import RedactedColumn, Redaction
@@ -32,7 +33,6 @@ from lakelens.model.skeleton.scales import (
     cut_by,
     group_times,
 )
-from lakelens.moments import FarTime, Unit
 
 # Single values of Iceberg as what is put in order, and back in the same width.
 #
