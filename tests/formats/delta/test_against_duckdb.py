@@ -54,7 +54,7 @@ def test_files_and_live_rows_as_duckdb_reads_them(name: str) -> None:
         for file in snapshot.files:
             rows = file.footer.num_rows if file.record_count is None else file.record_count
             deleted = set(file.deleted_positions)
-            path = unquote(file.logical_path)  # type: ignore[attr-defined]
+            path = unquote(file.logical_path)
             ours[path] = [row for row in range(rows) if row not in deleted]
         assert ours == {path: spread(ranges) for path, ranges in said["live"].items()}, version
 
@@ -65,7 +65,7 @@ def test_partition_values_as_duckdb_lists_them(name: str) -> None:
     table = ll.open(FOLDER / name / "table")
     for version, said in SAID[name].items():
         for file in table.snapshot(int(version)).files if "partitions" in said else ():
-            values = said["partitions"][unquote(file.logical_path)]  # type: ignore[attr-defined]
+            values = said["partitions"][unquote(file.logical_path)]
             if name in UNREAD_PARTITIONS:
                 assert set(values.values()) == {"NULL"}
                 continue
