@@ -13,6 +13,8 @@ def to_json(value: Any) -> Any:
         return {str(key): to_json(held) for key, held in value.items()}
     if isinstance(value, list | tuple):
         return [to_json(held) for held in value]
+    if type(value).__name__ == "VariantVal":
+        return to_json(value.toPython())
     if isinstance(value, bytes | bytearray):
         return bytes(value).hex()
     if isinstance(value, Decimal):

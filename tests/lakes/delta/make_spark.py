@@ -1,11 +1,12 @@
-"""Make the tables of `spark/` with delta-spark 3.3.2 on Spark 3.5, each with the engine's own answers.
+"""Make the tables of `spark/` with delta-spark, each with the engine's own answers: 3.3.2 on Spark 3.5, 4.0.0 on Spark 4.0.
 
     python tests/lakes/delta/make_spark.py [CASE …]              make them
     python tests/lakes/delta/make_spark.py --again [CASE …]      only ask about the versions of those that are there
 
-A case is a list of SQL statements in which `{t}` is the table; one that begins with `!` is a function of
-`delta_builder`. `spark/CASE/engine.json` is what the engine says: `history`, `detail`, and of each version its live files
-as actions (`files`), the rows that it reads of each of them by their positions (`live`), and `rows`.
+With PySpark 4 installed the cases are those of `NEWER`. A case is a list of SQL statements in which `{t}` is the table;
+one that begins with `!` is a function of `delta_builder`. `spark/CASE/engine.json` is what the engine says: `history`,
+`detail`, and of each version its live files as actions (`files`), the rows that it reads of each of them by their
+positions (`live`), and `rows`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import os
 import shutil
 import sys
 import time
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +28,8 @@ ROOT = Path("/tmp/lakes/delta")
 os.environ |= {"HADOOP_USER_NAME": "lakes", "TZ": "UTC"}
 time.tzset()
 
-PACKAGE = "io.delta:delta-spark_2.12:3.3.2"
+IS_NEWER = version("pyspark").startswith("4.")
+PACKAGE = "io.delta:delta-spark_2.13:4.0.0" if IS_NEWER else "io.delta:delta-spark_2.12:3.3.2"
 CONFIG = {
     "spark.jars.packages": PACKAGE,
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
@@ -306,6 +309,15 @@ CASES: dict[str, list[str]] = {
         "OPTIMIZE {t}",
     ],
 }
+#: What Spark 3.5 does not know.
+NEWER: dict[str, list[str]] = {
+    "variant": [
+        create("id BIGINT, v VARIANT", checkpointInterval="2"),
+        """INSERT INTO {t} SELECT id, parse_json(concat('{"n": ', id, ', "t": ["a", null, 1.5]}')) FROM range(2)""",
+        "INSERT INTO {t} VALUES (2, parse_json('7')), (3, NULL)",
+        "DELETE FROM {t} WHERE id = 0",
+    ],
+}
 
 
 def collect(frame: Any) -> list[dict[str, Any]]:
@@ -347,14 +359,14 @@ def answer(spark: Any, path: Path) -> dict[str, Any]:
     get_at = next(m for m in table.getClass().getMethods() if m.getName() == "getSnapshotAt")
     none = getattr(getattr(spark._jvm, "scala.None$"), "MODULE$")
     further = [none if "Option" in kind.getName() else False for kind in list(get_at.getParameterTypes())[1:]]
-    for version in range(table.update(False, none, none).version() + 1):
+    for number in range(table.update(False, none, none).version() + 1):
         try:
-            snapshot = table.getSnapshotAt(version, *further)
+            snapshot = table.getSnapshotAt(number, *further)
             lines = snapshot.allFiles().toDF().toJSON().collectAsList()
             said: dict[str, Any] = {"files": sorted((json.loads(s) for s in lines), key=lambda f: f["path"])}
             said["protocol"] = json.loads(snapshot.protocol().json())
             said["metadata"] = json.loads(snapshot.metadata().json())
-            state = f"{name} VERSION AS OF {version}"
+            state = f"{name} VERSION AS OF {number}"
             said["live"] = dict(sorted(find_live(spark, state).items()))
             said["row_count"] = sum(map(len, said["live"].values()))
             if said["row_count"] <= 20:
@@ -364,7 +376,7 @@ def answer(spark: Any, path: Path) -> dict[str, Any]:
                     said["rows_error"] = str(error).splitlines()[0][:200]
         except Exception as error:
             said = {"error": str(error).splitlines()[0][:200]}
-        versions[str(version)] = said
+        versions[str(number)] = said
     return {
         "engine": f"{PACKAGE}, Spark {spark.version}",
         "location": str(path),
@@ -384,7 +396,7 @@ def ask_again(spark: Any, wanted: list[str]) -> None:
         said = json.loads((folder / "engine.json").read_text("utf-8"))
         said["versions"] = answer(spark, ROOT / name)["versions"]
         (folder / "engine.json").write_text(json.dumps(said, indent=1, ensure_ascii=False) + "\n", "utf-8")
-        print(name, sum("error" in version for version in said["versions"].values()), "errors")
+        print(name, sum("error" in held for held in said["versions"].values()), "errors")
 
 
 def main(wanted: list[str], again: bool = False) -> None:
@@ -398,10 +410,11 @@ def main(wanted: list[str], again: bool = False) -> None:
         ask_again(spark, wanted)
         spark.stop()
         return
-    for name in wanted or CASES:
+    cases = NEWER if IS_NEWER else CASES
+    for name in wanted or cases:
         path = ROOT / name
         try:
-            for statement in CASES[name]:
+            for statement in cases[name]:
                 run(spark, statement, path)
             answers = answer(spark, path)
         except Exception as error:
