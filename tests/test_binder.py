@@ -125,6 +125,7 @@ def test_repo2docker_builds_the_image_from_the_folder():
     assert dockerfile.index("COPY --chown=1000:1000 src/") < dockerfile.index("RUN ./binder/postBuild")
 
 
+@pytest.mark.exhaustive
 def test_the_explorer_is_behind_the_proxy_of_the_server_that_start_runs(tmp_path):
     import shutil
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -130,6 +131,7 @@ def tell(files: Any) -> set[Any]:
     return {found.identity for found in files}
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=150)
 @given(steps)
 def test_paimon_histories(told: Any) -> None:

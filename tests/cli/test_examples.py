@@ -45,6 +45,7 @@ def run(example: str) -> str:
     return result.stdout
 
 
+@pytest.mark.exhaustive(keep=3)
 @pytest.mark.parametrize("example", list_help_examples())
 def test_examples_of_the_help(example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

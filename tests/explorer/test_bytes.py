@@ -31,6 +31,7 @@ def same(found: Any, expected: Any) -> bool:
     return bool(found == expected) or repr(found) == repr(expected) or str(found) == str(expected)
 
 
+@pytest.mark.exhaustive(keep=3)
 @pytest.mark.parametrize("name", SAMPLES)
 def test_every_encoded_value_is_that_of_the_model(name: str) -> None:
     """From the entry as stored by its links to the bytes of each value, which decode to what the model says."""

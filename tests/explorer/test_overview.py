@@ -243,6 +243,7 @@ def measure(ask: Callable[[], Page]) -> tuple[float, str]:
     return fastest, markup
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("format", ["iceberg", "paimon"])
 def test_ten_thousand_snapshots_answer_within_a_second(long: dict[str, Path], format: str) -> None:
     explorer = Explorer(long[format])

@@ -236,6 +236,7 @@ def test_it_is_read_from_a_share_without_script(folders: dict[str, Path], browse
     )
 
 
+@pytest.mark.exhaustive
 def test_what_is_the_same_at_every_snapshot_is_one_page_and_no_page_asks_in_vain(tmp_path: Path) -> None:
     site = make_site(ll.sample("iceberg"), most_pages=120)
     kinds = Counter(name.partition("-")[0] for name in site.pages)

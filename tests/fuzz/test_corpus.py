@@ -18,6 +18,7 @@ def walker() -> Iterator[Walker]:
         yield made
 
 
+@pytest.mark.exhaustive(keep=3)
 @pytest.mark.parametrize("path", list_corpus(), ids=lambda path: path.stem)
 def test_found_cases_stay_fixed(path: Path, walker: Walker) -> None:
     recipe = Recipe.from_json(path.read_text())

@@ -49,7 +49,7 @@ def test_no_surprise(name: str) -> None:
     assert figures["steps"] > 200 * figures["cases"], figures
 
 
-@pytest.mark.exhaustive(keep=1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", LAKES)
 def test_no_surprise_on_a_course(name: str) -> None:
     """Each course is walked, with cases of its own."""

@@ -98,6 +98,7 @@ def find_canaries(said: Any) -> list[str]:
     return [canary for canary in CANARIES if canary in said]
 
 
+@pytest.mark.exhaustive(keep=2)
 @pytest.mark.parametrize("fails_at", [0, 7])
 @pytest.mark.parametrize("lake", ["hive", "iceberg", "paimon"])
 def test_no_secret_is_said(

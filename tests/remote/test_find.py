@@ -257,5 +257,5 @@ def test_a_bucket_by_the_command_line(bucket: Bucket, tables: dict[str, dict[str
     shown = CliRunner().invoke(commands, ["find", "s3://lake/line/w", "--no-pager", *storage])
     assert shown.exit_code == 0 and "s3://lake/line/w" in shown.output, shown.output
     exact = CliRunner().invoke(commands, ["find", "s3://lake/line/w", "--json", "--sizes", *storage])
-    (found,) = json.loads(exact.output)["tables"]
+    (found,) = json.loads(exact.stdout)["tables"]
     assert found["path"] == "s3://lake/line/w/t" and found["size_bytes"] == 2395

@@ -256,6 +256,7 @@ def test_an_answer_of_a_bucket_that_is_larger_than_any_page(monkeypatch: pytest.
         open_bucket(hostile).list("s3://lake/t")
 
 
+@pytest.mark.exhaustive(keep=2)
 @pytest.mark.parametrize("size", [str(10**19), str(10**400), "-1", str(1 << 51)])
 def test_sizes_that_no_object_has(size: str) -> None:
     with serve(list_keys(names=1, token=str, size=size)) as hostile:

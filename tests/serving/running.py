@@ -65,7 +65,7 @@ class Running:
         """The whole answer to a request whose target is sent as it is."""
         own = {"Host": f"127.0.0.1:{self.port}", "Connection": "close", **(headers or {})}
         lines = b"".join(f"{name}: {held}\r\n".encode("latin-1") for name, held in own.items())
-        with socket.create_connection(("127.0.0.1", self.port), 20) as link:
+        with socket.create_connection(("127.0.0.1", self.port), 60) as link:
             link.sendall(method + b" " + target + b" HTTP/1.1\r\n" + lines + b"\r\n")
             parts = []
             while part := link.recv(1 << 16):

@@ -52,7 +52,7 @@ class Served:
 
     def connect(self, said: bytes = b"") -> socket.socket:
         """An open connection on which something was said."""
-        link = socket.create_connection(("127.0.0.1", self.port), 20)
+        link = socket.create_connection(("127.0.0.1", self.port), 60)
         link.sendall(said)
         return link
 
@@ -177,7 +177,7 @@ def test_the_server_of_a_cell_ends_silent_connections(root: Path, monkeypatch: p
     try:
         place = urlsplit(shown.url)
         assert place.port
-        with socket.create_connection(("127.0.0.1", place.port), 20) as link:
+        with socket.create_connection(("127.0.0.1", place.port), 60) as link:
             link.sendall(HALF)
             assert read_all(link) == b""
         assert httpx.get(shown.url).status_code == 200

@@ -220,6 +220,7 @@ def wait_for(count: Callable[[], int], more: int) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", ["spark/iceberg/v2-merge-on-read", "spark/paimon/pk-deletion-vectors"])
 def test_a_table_that_is_rewritten_while_it_is_browsed(name: str, tmp_path: Path) -> None:
     """Appended to, compacted, expired, deleted and made again, file by file: a page or words, never an error of ours."""

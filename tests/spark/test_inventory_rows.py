@@ -75,6 +75,7 @@ def count(rows: Rows, name: str) -> int:
     return sum(row[name] or 0 for row in rows["counts"])
 
 
+@pytest.mark.exhaustive(keep=4)
 @pytest.mark.parametrize("table", TABLES[::4], ids=lambda path: f"{path.parent.name}")
 def test_a_table_has_the_files_that_opening_it_shows_and_a_second_look_reads_nothing(table: Path) -> None:
     rows = look(table)

@@ -22,6 +22,7 @@ WHICH = [
 ]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("places", WHICH)
 def test_the_tests_of_the_core_pass_in_a_tab(parts: Parts, places: Sequence[str]) -> None:
     plugins = ("-p", "tests.tab.inside", "-p", "no:cacheprovider", "--override-ini=addopts=--strict-markers")

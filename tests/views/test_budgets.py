@@ -189,6 +189,7 @@ def test_views_of_1_000_columns(wide: Path) -> None:
     assert len(render_page(table).encode()) <= PAGE
 
 
+@pytest.mark.exhaustive
 def test_a_card_of_10_000_snapshots_reads_few_of_them(long: Path) -> None:
     table = ll.open(long)
     markup = render_card(table)

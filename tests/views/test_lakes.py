@@ -91,6 +91,7 @@ def list_unexplained(card: Card, above: tuple[str, ...] = ()) -> Iterator[str]:
                     yield f"name {name}"
 
 
+@pytest.mark.exhaustive(keep=3)
 @pytest.mark.parametrize("path", PATHS, ids=name_lake)
 def test_every_label_has_a_meaning(path: Path) -> None:
     table = open_lake(path)

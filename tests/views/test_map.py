@@ -84,6 +84,7 @@ def check_drawing(svg: str, drawn: Map) -> None:
         assert "e-gone" in svg
 
 
+@pytest.mark.exhaustive(keep=3)
 @pytest.mark.parametrize("name", SAMPLES)
 def test_every_sample_has_its_map(name: str) -> None:
     table = ll.sample(name)

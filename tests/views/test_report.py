@@ -60,6 +60,7 @@ def find_section(sections: Sequence[Section], noun: str) -> Section:
     return next(section for section in sections if section.noun.startswith(noun))
 
 
+@pytest.mark.exhaustive(keep=3)
 @pytest.mark.parametrize("name", [*SAMPLES, *LAKE_PATHS])
 def test_every_link_leads_to_one_section(name: str) -> None:
     table = ll.sample(name) if name in SAMPLES else open_lake(name)
@@ -161,6 +162,7 @@ def test_damage_is_said_in_its_place(tmp_path: Path) -> None:
     assert broken[found.above - 1].noun == "Manifest list"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", ["iceberg", "paimon"])
 def test_pages_of_parts_are_small(name: str, tmp_path: Path) -> None:
     table = ll.sample(name)

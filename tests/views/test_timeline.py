@@ -281,6 +281,7 @@ def test_a_path_in_a_circle_ends() -> None:
     assert find_path(Timeline(base.table, turned, base.lanes), "0", "2") is None
 
 
+@pytest.mark.exhaustive
 def test_10000_snapshots_stay_within_the_budget(tmp_path: Path) -> None:
     history = ll.open(growth.grow_iceberg(tmp_path / "table", snapshots=10_000)).history
     for detail in (1, 2, 3):

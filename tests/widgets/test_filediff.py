@@ -276,6 +276,7 @@ def test_kept_files_that_cannot_be_read_are_told() -> None:
     assert widget.view["message"] == ""
 
 
+@pytest.mark.exhaustive
 def test_100000_files_are_small_json() -> None:
     large = make_large()
     widget = large.widget()

@@ -46,6 +46,7 @@ def damage(path: Path, other: Path, chance: random.Random) -> None:
     path.write_bytes(changed[how]() if how in changed else data)
 
 
+@pytest.mark.exhaustive(keep=3)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", TABLES)
 def test_everything_answers_past_damage(name: str, seed: int, tmp_path: Path) -> None:

@@ -260,6 +260,7 @@ def iterate_rows(rows: dict[str, list[Any]], count: int) -> Iterator[dict[str, A
     return ({name: values[number] for name, values in rows.items()} for number in range(count))
 
 
+@pytest.mark.exhaustive(keep=3)
 @pytest.mark.parametrize("seed", range(30))
 def test_a_condition_is_true_where_duckdb_says_so(seed: int) -> None:
     """Of three values: what is not known, and what is negated of it, is not true."""

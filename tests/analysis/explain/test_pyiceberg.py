@@ -49,6 +49,7 @@ def _is_required(explanation: Any, term: Any) -> bool:
     return term.field_id is not None and not explanation.table.schema.field(term.field_id).nullable
 
 
+@pytest.mark.exhaustive
 def test_pyiceberg_skips_nothing_that_we_keep(capsys: Any) -> None:
     counted: Counter[str] = Counter()
     wrong: list[str] = []

@@ -33,6 +33,7 @@ def measure(root: Path) -> Health:
     return ll.open(root).health()
 
 
+@pytest.mark.exhaustive(keep=3)
 @pytest.mark.parametrize("name", _SAMPLES)
 def test_every_sample_has_a_health_that_shows_itself(name: str) -> None:
     health = ll.sample(name).health()

@@ -552,6 +552,7 @@ def list_avro_files() -> list[Path]:
     return [path for path in files if path.open("rb").read(4) == b"Obj\x01"]
 
 
+@pytest.mark.exhaustive
 def test_every_engine_written_file() -> None:
     paths = list_avro_files()
     assert len(paths) > 2000

@@ -81,6 +81,7 @@ def test_damage_is_seen_where_the_fast_decoder_sees_it(
     assert_same_verdict(explain_roaring64, decode_roaring64, damaged)
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=150)
 @given(
     st.binary(max_size=80),
@@ -106,6 +107,7 @@ def assert_same_verdict(
         assert told_positions(span) == set(decoded)
 
 
+@pytest.mark.exhaustive(keep=3)
 @pytest.mark.parametrize(
     "values",
     [{0, 5, 70000}, set(range(1000)) | {2**20}, set(range(0, 12000, 2)), {i << 16 for i in range(5)}, set()],

@@ -190,6 +190,7 @@ def test_a_wrong_payload_is_told_with_its_place() -> None:
     assert span.children[1].role == "unexplained"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("compress", [False, True])
 def test_cuts_and_flips(compress: bool) -> None:
     assert_survives(explain_puffin, puffin([(DV_BLOB, DV)], compress=compress))

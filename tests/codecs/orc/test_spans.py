@@ -152,6 +152,7 @@ def test_stripes_follow_each_other() -> None:
     assert moved.value.num_rows == len(rows)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("compression", ["uncompressed", "zlib"])
 def test_cut_and_flipped(compression: str) -> None:
     data = written([{"id": 1, "text": "a", "tags": [1]}, {"id": 2}], compression=compression)

@@ -141,6 +141,7 @@ def test_a_row_cut_anywhere_gives_a_row_or_corrupt(row: tuple[list[PaimonType], 
         decode_or_corrupt(data[:length], types)
 
 
+@pytest.mark.exhaustive
 @given(rows(max_size=5), st.data())
 @settings(max_examples=300, deadline=None)
 def test_flipped_bits_give_a_row_or_corrupt(row: tuple[list[PaimonType], list], data: st.DataObject) -> None:

@@ -145,6 +145,7 @@ WHOLE = written(
 )
 
 
+@pytest.mark.exhaustive
 def test_cut_and_flipped() -> None:
     assert_survives(explain_parquet, WHOLE, flips=250)
 

@@ -23,6 +23,7 @@ CHOSEN = (
 )
 
 
+@pytest.mark.exhaustive(keep=4)
 @pytest.mark.parametrize("check", CHECKS, ids=str)
 @pytest.mark.parametrize("name", CHOSEN)
 def test_conforms(check: object, name: str) -> None:

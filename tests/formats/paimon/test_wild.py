@@ -317,6 +317,7 @@ def test_promoted_dropped_and_added_columns() -> None:
 # -- moved and copied
 
 
+@pytest.mark.exhaustive(keep=4)
 @pytest.mark.parametrize("lake", list_lakes("2.0.0-*"), ids=lambda lake: lake.name)
 def test_a_copied_directory_opens_the_same(lake: Any, tmp_path: Path) -> None:
     target = tmp_path / "other-place" / lake.name

@@ -102,6 +102,7 @@ trees = st.dictionaries(
 )
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=60)
 @given(trees, st.lists(st.integers(0, 2**40), max_size=5), st.integers(1, 4), st.integers(0, 5))
 def test_trees_survive(keys: dict[bytes, list[int]], nulls: list[int], per_block: int, before: int) -> None:
@@ -202,6 +203,7 @@ def test_what_is_not_known_is_told() -> None:
     assert other.role == "unexplained"
 
 
+@pytest.mark.exhaustive
 def test_damage_names_the_byte() -> None:
     data = bytearray(index({b"a": [1], b"bb": [2], b"c": [3]}, [9]))
     data[1] ^= 4

@@ -102,6 +102,7 @@ def test_a_missing_delta_manifest_leaves_what_the_commit_removed(tmp_path: Path)
     assert any(note.startswith("Unread: ") for note in left.notes)
 
 
+@pytest.mark.exhaustive(keep=3)
 @pytest.mark.parametrize("procedure", GIVEN)
 @pytest.mark.parametrize("engine", ["0.9", "2.0"])
 def test_no_damage_of_any_one_document_is_a_traceback(procedure: str, engine: str, tmp_path: Path) -> None:
@@ -158,6 +159,7 @@ HOSTILE = (
 )
 
 
+@pytest.mark.exhaustive(keep=3)
 @pytest.mark.parametrize("lake", ["pk-levels", "append-bins", "append-in-buckets", "days"])
 @pytest.mark.parametrize("options", HOSTILE, ids=lambda options: next(iter(options)))
 def test_no_option_of_a_table_is_a_traceback(lake: str, options: dict[str, str], tmp_path: Path) -> None:
