@@ -172,7 +172,10 @@ class DataFile(Explainable, Displayable):
             self.__dict__.setdefault(name, row.load(name))
         del self.__dict__["_row"]
         for name, value in vars(read).items():
-            self.__dict__.setdefault(name, value)
+            if (
+                name != "_matches"
+            ):  # what deletes rows of an entry's own file: nothing, as no snapshot sees it
+                self.__dict__.setdefault(name, value)
         return True
 
     def __getattr__(self, name: str) -> Any:

@@ -16,6 +16,7 @@ from lakelens.model.fileset import FileSet
 from lakelens.model.scan import file_table, scan_to_arrow
 from lakelens.model.scan.file_table import FileTable
 from lakelens.model.table import Table
+from tests.support import LAKES
 from tests.support.growth import grow_iceberg, grow_paimon
 from tests.support.view_lakes import PATHS, name_lake, open_lake
 
@@ -111,6 +112,23 @@ def test_sets_of_rows_are_those_of_files(path: Path, most_kept: int, monkeypatch
     expected = list(map(repr, list_sets(few).items()))
     many = open_many(path, monkeypatch, most_kept)
     assert list(map(repr, list_sets(many).items())) == expected
+
+
+def test_deletes_of_a_row_are_not_those_of_its_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row takes its record over from its manifest's entry, whose file no delete reaches, also after this was asked."""
+    path = LAKES / "spark" / "iceberg" / "v2-planning" / "table"
+    few = open_few(path, monkeypatch)
+    assert few is not None
+    expected = {file.path: list(file.deleted_positions) for file in few.files if file.content == "data"}
+    assert any(expected.values())
+    many = open_many(path, monkeypatch, 300_000)
+    assert many.current is not None
+    for manifest in many.current.manifests:
+        assert not any(entry.file.deletes for entry in manifest.entries)
+    assert many.files.rows is not None
+    for file in many.files.where(content="data"):
+        assert file.read_record()
+        assert list(file.deleted_positions) == expected[file.path]
 
 
 def list_sets(table: Table) -> dict[str, Any]:
