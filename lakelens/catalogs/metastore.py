@@ -18,6 +18,8 @@ from lakelens.catalogs.trust import check_location, choose_storage_options
 from lakelens.errors import Missing, Unsupported
 from lakelens.io.redaction import find_secrets
 
+#: what Spark calls tables that are files alone; any other provider is a format, which its driver opens if it is known
+_FILE_PROVIDERS = ("", "hive", "parquet", "orc", "csv", "json", "text", "avro")
 _INSTALL = "pip install 'pyiceberg[hive]'"
 _DEFAULT = "__HIVE_DEFAULT_PARTITION__"
 _MOST_PARTITIONS = 1_000
@@ -146,7 +148,8 @@ def _find_format(table: Any) -> str:
         return "iceberg"
     if marks[0] == "paimon" or "paimon" in marks[1] or "paimon" in marks[2]:
         return "paimon"
-    return "hive"
+    provider = parameters.get("spark.sql.sources.provider", "")
+    return "hive" if provider in _FILE_PROVIDERS else provider
 
 
 def _describe_hive(table: Any, partitions: Sequence[Any], count: int) -> dict[str, Any]:

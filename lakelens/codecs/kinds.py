@@ -154,6 +154,7 @@ _TABLE = (
     Kind("aes_gcm_stream", "text.envelopes", "Encrypted file", is_self_describing=True),
     Kind("avro", "avro.spans", "Avro file"),
     Kind("avro_record", "avro.spans", needs=("schema",)),
+    Kind("bare_vector", "bitmaps.deletion_vector"),
     Kind("binary_row", "paimon.row_spans"),
     Kind("binary_array", "paimon.row_spans", needs=("element",)),
     Kind("binary_map", "paimon.row_spans", needs=("key", "value")),

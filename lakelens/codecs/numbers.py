@@ -1,10 +1,13 @@
-"""Whole numbers that are text in a document, a name or an option."""
+"""Whole numbers in a document, a name or an option, those that are text among them, and the times that they stand for."""
 
 from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 # of more digits than 64 bits have it is no number of any format, and Python refuses thousands of them
 _WHOLE = re.compile(r"-?[0-9]{1,19}")
@@ -56,3 +59,47 @@ def round_single(value: float) -> float:
         return float(struct.unpack("<f", struct.pack("<f", value))[0])
     except OverflowError:
         return float("inf") if value > 0 else float("-inf")
+
+
+def list_ranges(numbers: Iterable[int], most: int = 5) -> str:
+    """List ascending numbers as ranges, the first ones of many.
+
+    >>> list_ranges([1, 2, 3, 7]), list_ranges([1, 3, 5], most=2)
+    ('1 to 3, 7', '1, 3, …')
+    """
+    ranges: list[list[int]] = []
+    for number in numbers:
+        if ranges and ranges[-1][1] == number - 1:
+            ranges[-1][1] = number
+        else:
+            ranges.append([number, number])
+    shown = [str(low) if low == high else f"{low} to {high}" for low, high in ranges[:most]]
+    return ", ".join(shown) + (", …" if len(ranges) > most else "")
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def read_number(fields: Mapping[str, Any], name: str) -> int | None:
+    """Read a whole number of 64 bits in a document; None for anything else.
+
+    >>> [read_number({"size": value}, "size") for value in (3, 3.0, float("nan"), 2**63, "3")]
+    [3, 3, None, None, None]
+    """
+    value = fields.get(name)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return value if type(value) is int and -(2**63) <= value < 2**63 else None
+
+
+def read_moment(fields: Mapping[str, Any], name: str) -> datetime | None:
+    """Read milliseconds since 1970 in a document as a time; None for anything else.
+
+    >>> read_moment({"at": 1_000}, "at"), read_moment({"at": 2**62}, "at")
+    (datetime.datetime(1970, 1, 1, 0, 0, 1, tzinfo=datetime.timezone.utc), None)
+    """
+    value = read_number(fields, name)
+    try:
+        return None if value is None else _EPOCH + timedelta(milliseconds=value)
+    except OverflowError:
+        return None

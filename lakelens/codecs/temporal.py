@@ -9,6 +9,8 @@ of day outside one day, is a `FarTime`.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -17,6 +19,7 @@ from lakelens.codecs.moments import FarTime, NanoTimestamp
 _EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
 _EPOCH = datetime(1970, 1, 1)
 _DAY_MICROS = 86_400_000_000
+_INTERVAL = re.compile(r"(-?\d+(?:\.\d+)?)\s*(week|day|hour|minute|second|millisecond|microsecond)s?")
 _INT64 = range(-(2**63) + 1, 2**63)  # the lowest count is numpy's NaT
 
 
@@ -97,3 +100,18 @@ def _make_far(micros: int) -> FarTime:
     if micros in _INT64:
         return FarTime(micros, "us")
     return FarTime(micros // 1_000_000, "s")  # beyond any count of µs, or the one that numpy takes for NaT
+
+
+def read_interval(properties: Mapping[str, Any], name: str, default: timedelta) -> timedelta:
+    """Read an interval of SQL among properties; the default where there is none that is understood.
+
+    >>> read_interval({"d": "interval 1 day 12 hours"}, "d", timedelta(0)), read_interval({}, "d", timedelta(7))
+    (datetime.timedelta(days=1, seconds=43200), datetime.timedelta(days=7))
+    """
+    parts = _INTERVAL.findall(str(properties.get(name, "")).lower())
+    if not parts:
+        return default
+    try:
+        return sum((timedelta(**{f"{unit}s": float(number)}) for number, unit in parts), timedelta())
+    except OverflowError:
+        return default

@@ -84,7 +84,7 @@ class Client:
 @pytest.fixture
 def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Client:
     """Tables of three formats, a view, and one that is nowhere."""
-    for sample in ("paimon-tags", "iceberg-basic"):
+    for sample in ("paimon-tags", "iceberg-basic", "delta-basic"):
         ll.sample()[sample].unpack(tmp_path)
     for day in ("2024-01-01", "2024-01-02"):
         (tmp_path / "events" / f"day={day}").mkdir(parents=True)
@@ -110,6 +110,8 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Client:
             f"file:{tmp_path}/paimon-tags",
             storage_handler="org.apache.paimon.hive.PaimonStorageHandler",
         ),
+        make_table("visits", f"file:{tmp_path}/delta-basic", **{"spark.sql.sources.provider": "delta"}),
+        make_table("other", f"file:{tmp_path}/delta-basic", **{"spark.sql.sources.provider": "unheard.of"}),
         make_table("seen", None, "VIRTUAL_VIEW"),
         make_table("bad", "file:/a/../etc"),
     ]
@@ -151,7 +153,9 @@ def test_what_a_metastore_cannot_give(client: Client) -> None:
         with pytest.raises(LakeError):
             ll.open(wrong, catalog=URI)
     found = ll.find(catalog=URI)
-    assert sorted(one.name for one in found) == ["shop.events", "shop.items", "shop.orders"]
+    assert sorted(one.name for one in found) == [
+        f"shop.{name}" for name in ("events", "items", "orders", "other", "visits")
+    ]
     assert len(found.problems) == 2
 
 
@@ -235,3 +239,10 @@ def test_a_real_metastore(metastore: str, tmp_path: Path) -> None:
         with pytest.raises(Missing) as raised:
             ll.open(wrong, catalog=metastore)
         assert raised.value.hint == near
+
+
+def test_a_provider_is_a_format_where_its_driver_is_known(client: Client) -> None:
+    """What Spark and Trino write beside a table leads to its driver; a name that nobody knows to what the files are."""
+    for name in ("visits", "other"):
+        table = ll.open(f"shop.{name}", catalog={"type": "hive", "uri": URI})
+        assert (table.format, len(table.files) > 0) == ("delta", True)

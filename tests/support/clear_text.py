@@ -41,7 +41,7 @@ asc desc
 # numbers, types with parameters, words of numbers, documents of a version, and records of Avro by id
 _NUMBERS = re.compile(
     r"[-+0-9.eE]*( ?[kmg]?b)?|(\d:[a-z]+,?)+|Apache Iceberg .*|(truncate|bucket)\[\d+\]|truncate\(\d+\)"
-    r"|v\d+(\.gz)?\.metadata\.json|k\d+_v\d+|r\d+"
+    r"|v\d+(\.gz)?\.metadata\.json|k\d+_v\d+|r\d+|\d{20}(\.\d{20}|\.checkpoint)?(\.\d{10}){0,2}(\.compacted)?\.(json|crc|parquet)"
     r"|(snapshot|schema|changelog|bucket)-\d+|(DECIMAL|TIMESTAMP|TIME|(VAR)?CHAR|(VAR)?BINARY|decimal)\(\d+.*"
     r"|decimal\(\d+| \d+\).*|decimal(\(\d+, ?-?\d+\)|_\d+_\d+)|fixed(\[\d+\]|_\d+)|version-hint.text"
 )
@@ -87,6 +87,7 @@ def read_documents(place: Path) -> Iterator[tuple[str, Any]]:
             "branch",
             "statistics",
             "changelog",
+            "_delta_log",
         )
         if data[:4] == b"Obj\x01" and inside:
             with path.open("rb") as file:
@@ -97,10 +98,12 @@ def read_documents(place: Path) -> Iterator[tuple[str, Any]]:
         elif data[:3] == b"ORC" and inside:
             yield path.name, orc.read_table(path).to_pylist()
         elif inside:
-            try:
-                yield path.name, json.loads(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
-            except ValueError:
-                continue
+            plain = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+            for text in [plain] if folder != "_delta_log" else plain.splitlines():
+                try:
+                    yield path.name, json.loads(text)
+                except ValueError:
+                    continue
 
 
 def list_strings(value: Any) -> Iterator[str]:

@@ -197,7 +197,10 @@ class Biography(Tabular, Displayable):
         if not self._holding:
             return "nothing keeps it"
         if self.heads:
-            return f"no expiring frees it: branch {_join(self.heads)} needs it"
+            newest = (
+                f"branch {_join(self.heads)}" if self.table.traits.has_branches else "the newest snapshot"
+            )
+            return f"no expiring frees it: {newest} needs it"
         words = []
         if self.tags:
             words.append(f"deleting tag {_join(self.tags)}")

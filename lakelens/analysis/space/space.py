@@ -18,6 +18,7 @@ from lakelens.analysis.space.division import Division, divide_files
 from lakelens.analysis.space.holders import Expiries, Expiry, Holder, Holders, format_time, parse_before
 from lakelens.caching import cached_property
 from lakelens.display import Displayable, Named
+from lakelens.errors import Unsupported
 from lakelens.model.check.references import Referring
 from lakelens.model.collections import Items, Tabular
 from lakelens.model.facts.facts import Fact
@@ -394,6 +395,9 @@ class Space(Tabular, Displayable):
         True
         """
         procedure = self.table.procedures.get("expire_snapshots")
+        if procedure is None and self.table.procedures:
+            message = f"{self.table.traits.title} has no procedure that expires snapshots"
+            raise Unsupported(message, path=self.table.location)
         known = {option.name for option in procedure.options} if procedure is not None else set()
         options = {name: 1 for name in _LEAST if name in known}
         return self.table.dry_run("expire_snapshots", older_than=parse_before(before), **options)

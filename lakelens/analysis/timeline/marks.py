@@ -188,7 +188,11 @@ def _find_rollbacks(table: Table, found: _Found) -> Iterator[Rollback]:
 
 
 def _place_branches(table: Table, found: _Found) -> None:
-    """Give each snapshot that a branch leads to its lane, the opened branch's first."""
+    """Give each snapshot that a branch leads to its lane, the opened branch's first; without branches all have one."""
+    if not table.traits.has_branches:
+        found.lanes.append(Lane(""))
+        found.lane_of = dict.fromkeys(found.snapshots, 0)
+        return
     branches = sorted(table.refs.branches, key=lambda ref: ref.name != _MAIN)
     if table.traits.numbers_branches:
         opened = next((ref.name for ref in branches if ref.name not in table.separate_branches), _MAIN)

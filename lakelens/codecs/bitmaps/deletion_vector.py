@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
 MAGIC_64 = bytes.fromhex("d1d33964")
 MAGIC_32 = bytes.fromhex("5e43f2d0")
+_MAGIC_NATIVE = 1681511376  # before the portable form
 PAIMON_VERSION = 1
 FRAME = 8  # the length word and the CRC word
 
@@ -67,6 +68,42 @@ def decode_iceberg_dv(data: bytes, *, base: int = 0, path: str | None = None) ->
     [2, 3]
     """
     return _decode_vector(data, "Iceberg", (MAGIC_64,), base, path)
+
+
+def decode_native_dv(data: bytes, *, path: str | None = None) -> BitMap64 | None:
+    """Decode the native form of old writers, length and CRC words included; None where it is another one.
+
+    How many bitmaps, and each 32-bit bitmap with its size. One protocol's own example has its numbers in the other order
+    than writers do. Raises `Corrupt`.
+
+    >>> print(decode_native_dv(bytes.fromhex("00000024d1d33964")))
+    None
+    """
+    order = _find_order(data[4:8])
+    return None if order is None else _decode_native(data[4:-4], order, 4, path)
+
+
+def _find_order(magic: bytes) -> str | None:
+    """Find the order of the numbers of a native vector; None for the magic of another one."""
+    return next((sign for sign in "<>" if magic == struct.pack(f"{sign}I", _MAGIC_NATIVE)), None)
+
+
+def _decode_native(data: bytes, order: str, base: int, path: str | None = None) -> BitMap64:
+    """Decode what a native vector has from its magic on, which stands at `base`."""
+    from lakelens.bitmaps import BitMap64
+
+    found, at = BitMap64(), 8
+    try:
+        (count,) = struct.unpack_from(f"{order}I", data, 4)
+        for high in range(min(count, len(data))):
+            (size,) = struct.unpack_from(f"{order}I", data, at)
+            low = decode_roaring32(data[at + 4 : at + 4 + size], base=base + at + 4, path=path)
+            found |= low if not high else BitMap64((high << 32) + position for position in low)
+            at += 4 + size
+    except struct.error:
+        message = "a deletion vector in the native form is cut off"
+        raise Corrupt(message, path=path, offset=at, seen=f"{len(data)} bytes") from None
+    return found
 
 
 def decode_paimon_dv(data: bytes, *, base: int = 0, path: str | None = None) -> BitMap64:
@@ -167,6 +204,51 @@ def explain_deletion_vector(
     note = "the deleted rows of one data file, 0-based"
     children = partial(_explain_vector, data, start, end, iceberg)
     return Span(start, end, "deletion vector", Deferred(decode), note, children, origin=start)
+
+
+def explain_bare_vector(
+    data: Octets, start: int = 0, end: int | None = None, *, size: int | None = None
+) -> Span:
+    """Explain a vector without length and checksum, as a document has it in a text: `size` bytes, and what fills them up.
+
+    >>> bare = bytes.fromhex("d1d339640100000000000000000000003a30000001000000000001001000000002000300")
+    >>> span = explain_bare_vector(bare + b"..", size=len(bare))
+    >>> list(span.value), [child.label for child in span.children]
+    ([2, 3], ['magic', '64-bit bitmap', 'filling'])
+    """
+    end = len(data) if end is None else end
+    stop = end if size is None else min(start + size, end)
+    order = _find_order(bytes(data[start : start + 4]))
+
+    def decode() -> BitMap64:
+        if order is not None:
+            return _decode_native(bytes(data[start:stop]), order, start)
+        return decode_roaring64(bytes(data[start + 4 : stop]), base=start + 4)
+
+    def explain() -> Iterator[Span]:
+        reader = SpanReader(data, start, stop, "a deletion vector")
+        magic = reader.octets(4, "its magic")
+        form = "a 64-bit bitmap" if magic == MAGIC_64 else "32-bit bitmaps, the native form" if order else ""
+        leaf = Span(start, reader.at, "magic", magic, form)
+        message = "not a deletion vector"
+        yield damage_span_if(not form, leaf, message, expected=MAGIC_64.hex(), seen=magic.hex())
+        if order is not None:
+            yield reader.number(f"{order}I", "bitmaps", "how many there are")
+            while reader.left:
+                length = reader.number(f"{order}I", "size", "bytes of the bitmap")
+                yield length
+                at = reader.at
+                reader.take(length.value, "a bitmap")
+                yield explain_roaring32(data, at, reader.at)
+        elif magic == MAGIC_64:
+            yield explain_roaring64(data, reader.at, stop)
+        elif reader.at < stop:
+            yield Span(reader.at, stop, "bitmap", None, "of an unknown kind", role="unexplained")
+        if stop < end:
+            yield Span(stop, end, "filling", bytes(data[stop:end]), "up to a multiple of four bytes")
+
+    note = "the deleted rows of one data file, 0-based"
+    return Span(start, end, "deletion vector", Deferred(decode), note, explain, origin=start)
 
 
 def explain_paimon_dv_index(

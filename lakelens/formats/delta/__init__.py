@@ -25,9 +25,11 @@ class DeltaFormat(Driver):
         "defects": "lakelens.formats.delta.book:BOOK",
         "health": "lakelens.formats.delta.health:make_rules",
         "life": "lakelens.formats.delta.life:DeltaLiving",
+        "map": "lakelens.formats.delta.chart:draw_log",
         "maintenance": "lakelens.formats.delta.maintenance.procedures:PROCEDURES",
         "check": "lakelens.formats.delta.check:DeltaChecking",
         "placement": "lakelens.formats.delta.placement:open_placement",
+        "skeleton": "lakelens.formats.delta.skeleton.redact:redact_table",
         "references": "lakelens.formats.delta.referring:DeltaReferring",
     }
 

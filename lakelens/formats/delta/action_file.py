@@ -7,20 +7,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lakelens.caching import cached_property
+from lakelens.codecs.numbers import read_moment, read_number
 from lakelens.errors import LakeError
 from lakelens.formats.contents import read_footer, read_rows
 from lakelens.formats.delta.actions import Action, clean_path
 from lakelens.formats.delta.context import LogContext
 from lakelens.formats.delta.values import (
+    BAD,
     find_leaf,
     format_partition,
     parse_statistics,
-    parse_value,
     read_bound,
 )
 from lakelens.formats.delta.vectors import match_vector
@@ -29,15 +30,13 @@ from lakelens.formats.row_groups.opening import open_row_groups as open_groups
 from lakelens.formats.row_groups.values import FindColumn, TableColumn
 from lakelens.model.datafile import DataFile, FileAnswers, Footer
 from lakelens.model.deletes import DeleteMatch
+from lakelens.model.scan.text_values import parse_value
 from lakelens.model.stats import Bounds, ColumnBounds, Partition
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from lakelens.model.scan.row_groups import RowGroups
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_BAD = (ValueError, OverflowError, ArithmeticError, TypeError)
 
 
 class DeltaFile(DataFile):
@@ -161,27 +160,6 @@ def find_deletes(file: DeltaFile) -> Sequence[DeleteMatch]:
     return context.access.attempt(lambda: match_vector(action, context), action.path, ())
 
 
-def read_number(fields: Mapping[str, Any], name: str) -> int | None:
-    """Read a whole number of 64 bits; None for anything else.
-
-    >>> [read_number({"size": value}, "size") for value in (3, 3.0, float("nan"), 2**63, "3")]
-    [3, 3, None, None, None]
-    """
-    value = fields.get(name)
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return value if type(value) is int and -(2**63) <= value < 2**63 else None
-
-
-def read_moment(fields: Mapping[str, Any], name: str) -> datetime | None:
-    """Read milliseconds since 1970 as a time; None for anything else."""
-    value = read_number(fields, name)
-    try:
-        return None if value is None else _EPOCH + timedelta(milliseconds=value)
-    except OverflowError:
-        return None
-
-
 def _count_rows(file: DeltaFile) -> int | None:
     count = read_number(file.statistics, "numRecords")
     return count if count is not None and count >= 0 else None
@@ -211,7 +189,7 @@ def make_partition(context: LogContext, held: Mapping[str, Any], note: Callable[
             continue
         try:
             values[field.name] = parse_value(text, field.result_type)
-        except _BAD:
+        except BAD:
             note(f"{field.name} is {text[:60]!r}, which is no {field.result_type},")
     if not context.partitioning.fields and held and context.metadata is None:
         values |= held
@@ -257,7 +235,7 @@ def build_bounds(file: DeltaFile) -> Bounds:
 def _read_side(file: DeltaFile, name: str, value: Any, kind: Any, is_upper: bool) -> tuple[Any, bool]:
     try:
         return read_bound(value, kind, is_upper=is_upper)
-    except _BAD as error:
+    except BAD as error:
         side = "maximum" if is_upper else "minimum"
         message = f"{side} of {name} of {file.recorded_path} is no {kind}: {error}"
         file._context.findings.add("warning", "statistics", file._action.path, message)
@@ -319,5 +297,5 @@ def make_file(action: Action, context: LogContext) -> DeltaFile:
     """Make the file of an action. Raises `LakeError`."""
     try:
         return DeltaFile(action, context)
-    except _BAD as error:
+    except BAD as error:
         raise LakeError(f"an {action.kind} that is no file: {error}", path=action.path) from error

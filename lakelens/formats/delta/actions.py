@@ -9,9 +9,7 @@ line or a row that is damaged is an error of its own, and what is around it is r
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -19,6 +17,7 @@ from urllib.parse import unquote
 
 import msgspec
 
+from lakelens.codecs.parquet.opened import OpenedParquet
 from lakelens.errors import Corrupt, LakeError
 from lakelens.io.relocation import split_location
 
@@ -157,65 +156,17 @@ def check_action(action: Action) -> Action:
     return action
 
 
-class LogColumns:
-    """A checkpoint or a sidecar in Parquet, opened and looked at: none that would become too much is decoded."""
+class LogColumns(OpenedParquet):
+    """A checkpoint or a sidecar in Parquet: `structs` are the columns of actions."""
+
+    what = "checkpoint"
 
     def __init__(self, data: bytes, path: str) -> None:
-        """Raises `LakeError` for what is no Parquet file, and for one that claims more than it can be."""
-        from lakelens.codecs.parquet.footer import decode_footer
-        from lakelens.codecs.parquet.records import check_claims, count_batch_rows
-
-        self.path, self.size_bytes = path, len(data)
-        footer = decode_footer(io.BytesIO(data), path)
-        check_claims(data, footer, path)
-        self.row_count = footer.num_rows
-        self._batch_rows = count_batch_rows(footer)
-        with self.refuse():
-            import pyarrow as pa
-            import pyarrow.parquet as pq
-
-            self._file = pq.ParquetFile(pa.BufferReader(data), coerce_int96_timestamp_unit="us")
-            #: the columns of actions
-            self.kinds = [field.name for field in self._file.schema_arrow if pa.types.is_struct(field.type)]
-        if not self.kinds:
-            seen = self._file.schema_arrow.names[:8]
+        """Raises `LakeError` as any Parquet file does, and for one without a column of an action."""
+        super().__init__(data, path)
+        if not self.structs:
+            seen = self.schema.names[:8]
             raise Corrupt("no checkpoint: it has no column of an action", path=path, seen=seen)
-
-    def iterate(
-        self, columns: Sequence[str], groups: Sequence[int] | None = None
-    ) -> Iterator[tuple[int, pa.RecordBatch]]:
-        """Iterate some columns in batches, each with the number of its first row. Raises `LakeError` for damage.
-
-        A column with a point is a field of one. `groups` are row groups (None: all), whose rows are counted from 0.
-        """
-        start = 0
-        with self.refuse():
-            for batch in self._file.iter_batches(self._batch_rows, row_groups=groups, columns=list(columns)):
-                yield start, batch
-                start += batch.num_rows
-
-    def read_row(self, kind: str, number: int) -> pa.Scalar:
-        """Read the action of a kind in one row; the row group that holds it is kept. Raises `LakeError`."""
-        with self.refuse():
-            group, first = 0, 0
-            while number - first >= (rows := self._file.metadata.row_group(group).num_rows):
-                group, first = group + 1, first + rows
-            if self._kept is None or self._kept[0] != (kind, group):
-                self._kept = (kind, group), self._file.read_row_group(group, [kind])[kind]
-            return self._kept[1][number - first]
-
-    _kept: tuple[tuple[str, int], pa.ChunkedArray] | None = None
-
-    @contextmanager
-    def refuse(self) -> Iterator[None]:
-        """Raise whatever goes wrong over the contents of the file as `Corrupt`."""
-        try:
-            yield
-        except (LakeError, GeneratorExit):
-            raise
-        except Exception as error:
-            seen = f"{type(error).__name__}: {error}"
-            raise Corrupt("the checkpoint does not decode", path=self.path, offset=0, seen=seen) from error
 
 
 def read_rows(columns: LogColumns, version: int, *, files: bool = True) -> ActionFile:
@@ -227,7 +178,9 @@ def read_rows(columns: LogColumns, version: int, *, files: bool = True) -> Actio
 
     found = ActionFile()
     kinds = [
-        kind for kind in columns.kinds if kind != "checkpointMetadata" and (files or kind not in FILE_ACTIONS)
+        kind
+        for kind in columns.structs
+        if kind != "checkpointMetadata" and (files or kind not in FILE_ACTIONS)
     ]
     with columns.refuse():
         for start, batch in columns.iterate(kinds) if kinds else ():

@@ -9,11 +9,11 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+from lakelens.codecs.numbers import read_moment, read_number
+from lakelens.codecs.temporal import read_interval
 from lakelens.errors import LakeError
 from lakelens.formats.defects import STATISTICS, list_footer_writers, sample_footers, shorten
-from lakelens.formats.delta.action_file import read_moment, read_number
 from lakelens.formats.delta.actions import Action
-from lakelens.formats.delta.context import read_interval
 from lakelens.formats.delta.discovery import HINT
 from lakelens.io.store import find_info
 from lakelens.model.check.defect import DefectBook, Product, Writer, read_once, rule

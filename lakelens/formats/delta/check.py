@@ -14,8 +14,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from lakelens.codecs.numbers import read_number
+from lakelens.codecs.text.objects import find_object, parse_object
 from lakelens.errors import LakeError
-from lakelens.formats.delta.action_file import read_number
 from lakelens.formats.delta.actions import Action
 from lakelens.formats.delta.context import read_configuration
 from lakelens.formats.delta.discovery import HINT, Checkpoint
@@ -109,16 +110,16 @@ def compare_checksums(table: DeltaTable, survey: Survey) -> None:
             return
         path = context.log.checksums[version].path
         try:
-            held = json.loads(context.store.read(path))
-        except (ValueError, RecursionError) as error:
-            line.differ("warning", "checksum", path, f"the checksum is no JSON: {error}", (version,))
+            held = parse_object(context.store.read(path), path, "the checksum")
+        except LakeError as error:
+            line.differ("warning", "checksum", path, error.message, (version,))
             continue
-        if isinstance(held, dict) and state.is_whole:
+        if state.is_whole:
             _compare_checksum(line, path, table, state, held)
 
 
 def _compare_checksum(
-    line: LedgerLine, path: str, table: DeltaTable, state: State, held: dict[str, Any]
+    line: LedgerLine, path: str, table: DeltaTable, state: State, held: Mapping[str, Any]
 ) -> None:
     version, files = state.version, list(state.files.values())
     vectors = [action.vector for action in files if action.vector is not None]
@@ -265,10 +266,8 @@ def compare_hint(table: DeltaTable, survey: Survey) -> None:
     """Compare the hint with the checkpoint that it names; that it names none is a finding of the listing."""
     context, path = table._context, f"{table._context.folder}/{HINT}"
     try:
-        hint = json.loads(context.store.read(path))
-    except (LakeError, ValueError, RecursionError):
-        return
-    if not isinstance(hint, dict):
+        hint = parse_object(context.store.read(path))
+    except LakeError:
         return
     line = survey.ledger.line("the hint", HINT, "the checkpoint that it names")
     recorded = hint.get("checksum")
@@ -397,10 +396,7 @@ def _compare_row_ids(line: LedgerLine, numbered: list[tuple[int, int, str]], sta
     numbered.sort()
     domain = state.domains.get("delta.rowTracking")
     if domain is not None and numbered:
-        try:
-            mark = json.loads(str(domain.fields.get("configuration"))).get("rowIdHighWaterMark")
-        except (ValueError, AttributeError, RecursionError):
-            mark = None
+        mark = find_object(domain.fields.get("configuration")).get("rowIdHighWaterMark")
         end = max(end for _, end, _ in numbered)
         message = f"a file has row ids up to {end - 1:,}, rowIdHighWaterMark is {mark}"
         holds = type(mark) is int and end - 1 <= mark
@@ -440,47 +436,31 @@ def _list_used(table: DeltaTable, state: State) -> Iterator[tuple[str, int | Non
     """List the features that a version uses: the name, the writer version that has it unnamed, and where it shows."""
     configuration = read_configuration(state.metadata)
     schema = str(state.metadata.fields.get("schemaString")) if state.metadata is not None else ""
-    files = state.files.values()
 
     def is_on(name: str) -> bool:
         return str(configuration.get(name)).lower() == "true"
 
+    constrained = any(name.startswith("delta.constraints.") for name in configuration)
+    vectors = any(action.vector is not None for action in state.files.values())
+    mode, policy = (
+        configuration.get(f"delta.{name}", "none") for name in ("columnMapping.mode", "checkpointPolicy")
+    )
     used: tuple[tuple[str, int | None, bool, str], ...] = (
-        (
-            "deletionVectors",
-            None,
-            any(one.vector is not None for one in files),
-            "files have deletion vectors",
-        ),
-        (
-            "columnMapping",
-            5,
-            configuration.get("delta.columnMapping.mode", "none") != "none",
-            "columns are mapped",
-        ),
+        ("deletionVectors", None, vectors, "files have deletion vectors"),
+        ("columnMapping", 5, mode != "none", "columns are mapped"),
         ("timestampNtz", None, '"timestamp_ntz"' in schema, "a column is of the type timestamp_ntz"),
         ("variantType", None, '"variant"' in schema, "a column is of the type variant"),
         ("typeWidening", None, '"delta.typeChanges"' in schema, "the type of a column was widened"),
         ("generatedColumns", 4, '"delta.generationExpression"' in schema, "a column is generated"),
         ("identityColumns", 6, '"delta.identity.start"' in schema, "a column is an identity"),
         ("allowColumnDefaults", None, '"CURRENT_DEFAULT"' in schema, "a column has a default"),
-        (
-            "checkConstraints",
-            3,
-            any(name.startswith("delta.constraints.") for name in configuration),
-            "the table has constraints",
-        ),
+        ("checkConstraints", 3, constrained, "the table has constraints"),
         ("changeDataFeed", 4, is_on("delta.enableChangeDataFeed"), "the change data feed is on"),
         ("appendOnly", 2, is_on("delta.appendOnly"), "the table is append-only"),
         ("rowTracking", None, is_on("delta.enableRowTracking"), "rows are tracked"),
         ("inCommitTimestamp", None, is_on("delta.enableInCommitTimestamps"), "commits have their times"),
         ("domainMetadata", None, bool(state.domains), "there is domain metadata"),
         ("clustering", None, "delta.clustering" in state.domains, "the table is clustered"),
-        (
-            "v2Checkpoint",
-            None,
-            configuration.get("delta.checkpointPolicy") == "v2",
-            "checkpoints are of version 2",
-        ),
+        ("v2Checkpoint", None, policy == "v2", "checkpoints are of version 2"),
     )
     yield from ((feature, legacy, what) for feature, legacy, shows, what in used if shows)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
 from lakelens.caching import cached_property
+from lakelens.codecs.text.objects import parse_object
 from lakelens.errors import Corrupt, LakeError
 from lakelens.formats.access import LruCache, TableAccess, explain_late
 from lakelens.formats.delta.actions import Action, ActionFile, LogColumns, parse_lines, read_rows
 from lakelens.formats.delta.discovery import HINT, LOG, Checkpoint, LogListing, read_names
-from lakelens.formats.delta.schema_json import TableColumns, parse_schema
+from lakelens.formats.struct_json import StructColumns, parse_schema
 from lakelens.io.ahead import fetch
 from lakelens.io.relocation import Locator, split_location
 from lakelens.io.tracing import TracingStore
@@ -41,7 +41,7 @@ _FURTHER = (
     ("clustering_provider", DataType("string", "string")),
 )
 _TEXT = DataType("string", "string")
-_INTERVAL = re.compile(r"(-?\d+(?:\.\d+)?)\s*(week|day|hour|minute|second|millisecond|microsecond)s?")
+MAPPED_ID, MAPPED_NAME = "delta.columnMapping.id", "delta.columnMapping.physicalName"
 RETENTION, WEEK = "delta.deletedFileRetentionDuration", timedelta(weeks=1)
 
 
@@ -90,18 +90,12 @@ class LogContext(Bound):
 
     def _check_hint(self, log: LogListing) -> None:
         """Keep as findings what is wrong with the hint, which only saves readers a listing."""
-        import json
-
         path = f"{self.folder}/{HINT}"
         try:
-            hint = json.loads(self.store.read(path))
+            version = parse_object(self.store.read(path), path, "the hint").get("version")
         except LakeError as error:
             self.findings.add("warning", "stale-hint", path, error.reason)
             return
-        except (ValueError, RecursionError) as error:
-            self.findings.add("warning", "stale-hint", path, f"the hint is no JSON: {error}")
-            return
-        version = hint.get("version") if isinstance(hint, dict) else None
         newest = max(log.checkpoints, default=None)
         if type(version) is not int:
             self.findings.add("warning", "stale-hint", path, "the hint names no version")
@@ -184,9 +178,9 @@ class LogContext(Bound):
         return read_configuration(self.metadata)
 
     @cached_property
-    def columns(self) -> TableColumns:
+    def columns(self) -> StructColumns:
         """Today's columns; none, with a finding, where the schema cannot be read."""
-        nothing = TableColumns(Schema(None, ()), (), {})
+        nothing = StructColumns(Schema(None, ()), (), {})
         found = self.metadata
         if found is None:
             return nothing
@@ -219,27 +213,11 @@ def read_configuration(metadata: Action | None) -> Mapping[str, Any]:
     return {str(key): str(value) for key, value in found.items()} if isinstance(found, Mapping) else {}
 
 
-def read_interval(configuration: Mapping[str, Any], name: str, default: timedelta) -> timedelta:
-    """Read a length of time among the table's properties; the default where there is none that is understood.
-
-    >>> read_interval({"d": "interval 1 day 12 hours"}, "d", timedelta(0)), read_interval({}, "d", timedelta(7))
-    (datetime.timedelta(days=1, seconds=43200), datetime.timedelta(days=7))
-    """
-    parts = _INTERVAL.findall(str(configuration.get(name, "")).lower())
-    try:
-        return (
-            sum((timedelta(**{f"{unit}s": float(number)}) for number, unit in parts), timedelta())
-            if parts
-            else default
-        )
-    except OverflowError:
-        return default
-
-
-def read_schema(metadata: Action) -> TableColumns:
+def read_schema(metadata: Action) -> StructColumns:
     """Read the columns in a metadata action. Raises `Corrupt`."""
     mode = read_configuration(metadata).get("delta.columnMapping.mode", "none").lower()
-    return parse_schema(metadata.fields.get("schemaString"), metadata.path, metadata.version, mode=mode)
+    mapped = None if mode == "none" else (MAPPED_ID, MAPPED_NAME)
+    return parse_schema(metadata.fields.get("schemaString"), metadata.path, metadata.version, mapped)
 
 
 def make_partitioning(metadata: Action | None, schema: Schema) -> PartitionSpec:

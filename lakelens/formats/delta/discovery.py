@@ -13,6 +13,7 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import field
 from datetime import datetime, timedelta
 
+from lakelens.codecs.numbers import list_ranges
 from lakelens.errors import LakeError
 from lakelens.formats.base import Candidate
 from lakelens.io.store import ObjectInfo
@@ -98,19 +99,8 @@ class LogListing:
             findings.add("note", "log-head", folder, message)
         above = [version for version in lost if version > self.versions[0]]
         if above:
-            message = f"commits {_list_ranges(above)} follow a gap without a checkpoint: their versions cannot be restored"
+            message = f"commits {list_ranges(above)} follow a gap without a checkpoint: their versions cannot be restored"
             findings.add("error", "log-gap", folder, message)
-
-
-def _list_ranges(versions: list[int]) -> str:
-    ranges: list[list[int]] = []
-    for version in versions:
-        if ranges and ranges[-1][1] == version - 1:
-            ranges[-1][1] = version
-        else:
-            ranges.append([version, version])
-    shown = [str(low) if low == high else f"{low} to {high}" for low, high in ranges[:5]]
-    return ", ".join(shown) + (", …" if len(ranges) > 5 else "")
 
 
 def read_names(listed: Iterable[ObjectInfo]) -> LogListing:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import singledispatch
 from typing import Any
 
+from lakelens.codecs.z85 import decode_z85
 from lakelens.errors import LakeError, Missing
 from lakelens.formats.delta.action_file import DeltaFile
 from lakelens.formats.delta.context import LogContext
 from lakelens.formats.delta.manifests import LogFile
-from lakelens.formats.delta.vectors import decode_z85
 from lakelens.formats.delta.version import DeltaSnapshot
 from lakelens.formats.stored import (
     Caption,
@@ -68,7 +68,8 @@ def _explain_vectors(file: IndexFile, context: LogContext, *needs: Any) -> Bytes
     caption = describe_vector(vector, vector["data_file"], file.path)
     if vector["offset"] is None:
         inline = decode_z85(file.recorded_path.removeprefix("i"), file.path)
-        return explain_parts([LabelledBytes("inline vector", inline, "unknown")], caption, path=file.path)
+        part = LabelledBytes("inline vector", inline, "bare_vector", context=(("size", vector["length"]),))
+        return explain_parts([part], caption, path=file.path)
     if vector["length"] is None:
         raise Missing("the vector has no length", path=file.path)
     data = read_octets(context.store, file.path)

@@ -7,7 +7,6 @@ than 5 % are deleted (`optimize.maxDeletedRowsRatio`).
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
@@ -73,14 +72,7 @@ class DeltaHealth:
     @cached_property
     def clustering(self) -> tuple[str, ...]:
         """The clustering columns, by today's names; none where the table is not clustered."""
-        domain = {} if self.snapshot is None else self.snapshot.domains.get("delta.clustering", {})
-        try:
-            held = json.loads(str(domain.get("configuration")))
-            named = [tuple(map(str, names)) for names in held["clusteringColumns"]]
-        except (ValueError, TypeError, KeyError, RecursionError):
-            return ()
-        known = {leaf.physical: leaf.name for leaf in self.table._context.columns.leaves}
-        return tuple(known.get(names, ".".join(names)) for names in named)
+        return () if self.snapshot is None else tuple(name for _, name in self.snapshot.clustering)
 
     @property
     def sort_column(self) -> tuple[str, str] | None:

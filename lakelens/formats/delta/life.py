@@ -11,7 +11,8 @@ from collections.abc import Hashable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from lakelens.formats.delta.context import RETENTION, WEEK, read_interval
+from lakelens.codecs.temporal import read_interval
+from lakelens.formats.delta.context import RETENTION, WEEK
 from lakelens.formats.delta.vectors import match_vector
 from lakelens.model.life.living import FileDeletes, Living, NamedRows, StoredRows
 

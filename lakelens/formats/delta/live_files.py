@@ -63,7 +63,7 @@ class LiveFiles(FileReader):
             except LakeError:  # refused when it is read
                 opened = None
             if opened is not None:
-                task = replace(task, entries=opened.row_count, removes="remove" in opened.kinds)
+                task = replace(task, entries=opened.row_count, removes="remove" in opened.structs)
             tasks.append(task)
         return LogScan(context, context.file_columns, tasks, self._snapshot.id)
 

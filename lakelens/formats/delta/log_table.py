@@ -117,7 +117,7 @@ class DeltaTable(Table):
         )
 
     def _describe_traits(self) -> Traits:
-        return Traits("Delta", "Delta Lake table", has_sequence_numbers=False)
+        return Traits("Delta", "Delta Lake table", has_branches=False, has_sequence_numbers=False)
 
     def _find_reader_version(self) -> int | None:
         found = self.newest.protocol.get("minReaderVersion")

@@ -10,13 +10,12 @@ See "Generated Columns" of the Delta protocol.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from lakelens.model.arrow import arrow_type, to_array
+from lakelens.model.scan.generation import SPANS, find_range, parse_generation
 from lakelens.model.scan.placement import Placement
 
 if TYPE_CHECKING:
@@ -27,62 +26,8 @@ if TYPE_CHECKING:
     from lakelens.model.schema import DataType, PartitionField
     from lakelens.model.stats import Term
 
-_COLUMN = r"\(?\s*(?:`(?P<quoted>[^`]+)`|(?P<plain>\w+))\s*\)?"
-_DAY = rf"(?:CAST\(\s*{_COLUMN}\s+AS\s+DATE\s*\)|(?:TO_)?DATE\(\s*{_COLUMN.replace('<', '<day_')}\s*\))"
-#: expressions of generated columns that can be turned around, each with the unit that it cuts time to
-_EXPRESSIONS = tuple(
-    (re.compile(pattern, re.IGNORECASE), unit)
-    for pattern, unit in (
-        (_COLUMN, "identity"),
-        (_DAY, "day"),
-        (rf"YEAR\(\s*(?:{_COLUMN}|{_DAY.replace('<', '<in_')})\s*\)", "year"),
-        (rf"DATE_TRUNC\(\s*'(?P<unit>\w+)'\s*,\s*{_COLUMN}\s*\)", ""),
-        (rf"TRUNC\(\s*{_COLUMN}\s*,\s*'(?P<unit>\w+)'\s*\)", ""),
-        (rf"DATE_FORMAT\(\s*{_COLUMN}\s*,\s*'(?P<format>[^']+)'\s*\)", ""),
-        (rf"SUBSTR(?:ING)?\(\s*{_COLUMN}\s*,\s*[01]\s*,\s*(?P<width>\d+)\s*\)", "prefix"),
-    )
-)
-_FORMATS = {"yyyy": "year", "yyyy-MM": "month", "yyyy-MM-dd": "day", "yyyy-MM-dd-HH": "hour"}
-_UNITS = {"yyyy": "year", "yy": "year", "mon": "month", "mm": "month", "dd": "day"}
-_SPANS = {
-    "hour": timedelta(hours=1),
-    "day": timedelta(days=1),
-    "week": timedelta(days=7),
-    "month": timedelta(days=31),
-    "quarter": timedelta(days=92),
-    "year": timedelta(days=366),
-}
-_MONTHS = {"month": 1, "quarter": 3, "year": 12}
-_PARSED = {4: "%Y", 7: "%Y-%m", 10: "%Y-%m-%d", 13: "%Y-%m-%d-%H"}  # by the length of the text
-_ZONES = timedelta(hours=18)  # no zone is further from UTC
-_TICK = timedelta(microseconds=1)
 _INDEXED = 32  # columns with statistics where no property says another number
 _LIMIT, _CHOSEN = "delta.dataSkippingNumIndexedCols", "delta.dataSkippingStatsColumns"
-
-
-def parse_generation(expression: str) -> tuple[str, str] | None:
-    """Parse how a column is generated: from which one, and the unit that it is cut to; None where nothing follows from it.
-
-    >>> parse_generation("CAST(at AS DATE)"), parse_generation("date_format(`a t`, 'yyyy-MM')")
-    (('at', 'day'), ('a t', 'month'))
-    >>> parse_generation("substring(name, 1, 3)"), parse_generation("MONTH(at)")
-    (('name', 'prefix 3'), None)
-    """
-    for pattern, unit in _EXPRESSIONS:
-        matched = pattern.fullmatch(expression.strip())
-        if matched is None:
-            continue
-        said = matched.groupdict()
-        named, form, width = (said.pop(name, None) for name in ("unit", "format", "width"))
-        column = next(name for name in said.values() if name)
-        if width is not None:
-            return column, f"prefix {int(width)}"
-        if form is not None:
-            unit = _FORMATS.get(form, "")
-        elif named is not None:
-            unit = _UNITS.get(named.lower(), named.lower())
-        return (column, unit) if unit in _SPANS or unit == "identity" else None
-    return None
 
 
 class DeltaPlacement(Placement):
@@ -117,7 +62,7 @@ class DeltaPlacement(Placement):
         self, field: PartitionField, kind: DataType, values: pa.Array
     ) -> tuple[pa.Array, pa.Array] | None:
         """See `Placement.find_sources`."""
-        if field.transform not in _SPANS:
+        if field.transform not in SPANS:
             return super().find_sources(field, kind, values) if field.transform == "identity" else None
         if kind.logical not in ("timestamp", "timestamptz", "date"):
             return None
@@ -147,40 +92,6 @@ class DeltaPlacement(Placement):
         if limit.isdecimal() and place > int(limit):
             return f"column {place} of {len(leaves)}: only the first {limit} have statistics ({_LIMIT})"
         return None
-
-
-def find_range(value: Any, unit: str, source: str) -> tuple[Any, Any]:
-    """Find the least and the greatest value that a partition value can have been cut from; twice None where nobody knows.
-
-    >>> find_range(date(2024, 2, 1), "month", "date")
-    (datetime.date(2024, 2, 1), datetime.date(2024, 2, 29))
-    >>> find_range("2024-01-31", "day", "timestamptz")[1]
-    datetime.datetime(2024, 2, 1, 17, 59, 59, 999999, tzinfo=datetime.timezone.utc)
-    """
-    try:
-        if isinstance(value, datetime):
-            start = value.replace(tzinfo=None)
-        elif isinstance(value, date):
-            start = datetime(value.year, value.month, value.day)
-        elif type(value) is int:
-            start = datetime(value, 1, 1)
-        elif isinstance(value, str):
-            start = datetime.strptime(value, _PARSED[len(value)])
-        else:
-            return None, None
-        months = _MONTHS.get(unit)
-        if months is not None and start.day == 1 and start.time() == datetime.min.time():
-            total = start.month - 1 + months
-            end = start.replace(year=start.year + total // 12, month=total % 12 + 1) - _TICK
-        else:
-            end = start + _SPANS[unit] - _TICK
-        if source == "date":
-            return start.date(), end.date()
-        if source == "timestamptz":
-            return (start - _ZONES).replace(tzinfo=UTC), (end + _ZONES).replace(tzinfo=UTC)
-    except (ValueError, OverflowError, KeyError):
-        return None, None
-    return start, end
 
 
 def open_placement(table: DeltaTable) -> DeltaPlacement:

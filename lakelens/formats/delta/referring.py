@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from lakelens.codecs.numbers import read_number
+from lakelens.codecs.temporal import read_interval
 from lakelens.errors import LakeError
-from lakelens.formats.delta.action_file import read_number
-from lakelens.formats.delta.context import RETENTION, WEEK, read_interval
+from lakelens.formats.delta.context import RETENTION, WEEK
 from lakelens.formats.delta.discovery import LOG, guess_role, is_hidden
 from lakelens.formats.delta.vectors import place_vector
 from lakelens.io.store import ObjectInfo, find_info, walk

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from lakelens.codecs.bitmaps.deletion_vector import decode_iceberg_dv
-from lakelens.codecs.bitmaps.roaring import decode_roaring32
+from lakelens.codecs.bitmaps.deletion_vector import decode_iceberg_dv, decode_native_dv
+from lakelens.codecs.z85 import decode_z85
 from lakelens.errors import Corrupt, Unsupported
 from lakelens.formats.delta.actions import Action, name_vector
 from lakelens.formats.delta.context import LogContext
@@ -30,31 +30,7 @@ from lakelens.model.deletes import DeleteMatch
 if TYPE_CHECKING:
     from lakelens.bitmaps import BitMap64
 
-_ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
-_DIGITS = {letter: digit for digit, letter in enumerate(_ALPHABET)}
 _NAME = 20  # characters of a UUID
-_OLD_MAGIC = 1681511376
-
-
-def decode_z85(text: str, path: str | None = None) -> bytes:
-    """Decode Z85: five characters for four bytes. Raises `Corrupt`.
-
-    >>> decode_z85("HelloWorld").hex()
-    '864fd26fb559f75b'
-    """
-    if len(text) % 5:
-        raise Corrupt("Z85 has five characters for four bytes", path=path, seen=f"{len(text)} characters")
-    words = []
-    for place in range(0, len(text), 5):
-        number = 0
-        for letter in text[place : place + 5]:
-            if letter not in _DIGITS:
-                raise Corrupt("no character of Z85", path=path, expected=_ALPHABET[:20] + "…", seen=letter)
-            number = number * 85 + _DIGITS[letter]
-        if number >= 2**32:
-            raise Corrupt("Z85 of more than 32 bits", path=path, seen=text[place : place + 5])
-        words.append(number)
-    return struct.pack(f">{len(words)}I", *words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +87,9 @@ def read_positions(action: Action, context: LogContext) -> BitMap64:
     """Read the rows that the vector of a file deletes, counted from 0. Raises `LakeError`."""
     place = place_vector(action, context)
     data = read_framed(place, context)
-    order = next((one for one in "<>" if data[4:8] == struct.pack(f"{one}I", _OLD_MAGIC)), None)
-    if order is None:
+    positions = decode_native_dv(data, path=place.path)
+    if positions is None:
         positions = decode_iceberg_dv(data, base=place.offset or 0, path=place.path)
-    else:
-        positions = _decode_native(data[8:-4], order, place.path)
     if place.cardinality is not None and len(positions) != place.cardinality:
         message = (
             f"the vector of {action.fields['path']} deletes {len(positions)} rows, its descriptor says "
@@ -123,27 +97,6 @@ def read_positions(action: Action, context: LogContext) -> BitMap64:
         )
         context.findings.add("warning", "vector-cardinality", place.path, message)
     return positions
-
-
-def _decode_native(data: bytes, order: str, path: str) -> BitMap64:
-    """Decode the native form of old writers: how many bitmaps, and each 32-bit bitmap with its size. Raises `Corrupt`.
-
-    The protocol's own example has its numbers in the other order than writers do.
-    """
-    from lakelens.bitmaps import BitMap64
-
-    found, at = BitMap64(), 4
-    try:
-        (count,) = struct.unpack_from(f"{order}I", data)
-        for high in range(min(count, len(data))):
-            (size,) = struct.unpack_from(f"{order}I", data, at)
-            low = decode_roaring32(data[at + 4 : at + 4 + size], base=at + 12, path=path)
-            found |= low if not high else BitMap64((high << 32) + position for position in low)
-            at += 4 + size
-    except struct.error:
-        message = "a deletion vector in the native form is cut off"
-        raise Corrupt(message, path=path, offset=at, seen=f"{len(data)} bytes") from None
-    return found
 
 
 def match_vector(action: Action, context: LogContext) -> tuple[DeleteMatch, ...]:

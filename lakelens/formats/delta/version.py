@@ -11,11 +11,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lakelens.caching import cached_property
-from lakelens.errors import Corrupt, LakeError
-from lakelens.formats.delta.action_file import DeltaFile, make_file, read_moment, read_number
+from lakelens.codecs.numbers import read_moment, read_number
+from lakelens.codecs.text.objects import find_object, parse_object
+from lakelens.errors import LakeError
+from lakelens.formats.delta.action_file import DeltaFile, make_file
 from lakelens.formats.delta.actions import Action, ActionFile, clean_path
 from lakelens.formats.delta.context import LogContext, make_partitioning, read_configuration, read_schema
 from lakelens.formats.delta.live_files import LiveFiles
@@ -23,6 +26,7 @@ from lakelens.formats.delta.manifests import LogFile, LogSegment
 from lakelens.formats.delta.replay import Replay, State
 from lakelens.formats.delta.vectors import describe_vectors, place_vector
 from lakelens.model.collections import Document
+from lakelens.model.comparison import WholeComparison
 from lakelens.model.datafile import DataFile, IndexFile
 from lakelens.model.facts.traits import Amount, Figures
 from lakelens.model.fileset import FileSet
@@ -38,6 +42,19 @@ if TYPE_CHECKING:
 #: A commit is stored soon after its writer has looked at the clock; what is further apart was copied since.
 _SOON = timedelta(minutes=10)
 _COUNTED = 1_000  # live files whose statistics are read for a card
+
+
+class VersionComparison(WholeComparison):
+    """All files of two versions; one of which only the vector, or what is recorded of it, is another is the same file."""
+
+    def find_changes(self) -> tuple[FileSet, FileSet]:
+        """See `FileComparison.find_changes`."""
+        sides = super().find_changes()
+        new, old = ({clean_path(path) for (path,) in side.pick("recorded_path")} for side in sides)
+        if not (kept := new & old):
+            return sides
+        added, removed = (side.where(lambda file: file.logical_path not in kept) for side in sides)
+        return added, removed
 
 
 class DeltaSnapshot(Snapshot):
@@ -154,6 +171,20 @@ class DeltaSnapshot(Snapshot):
         return {name: action.fields for name, action in self.state.domains.items()}
 
     @cached_property
+    def clustering(self) -> tuple[tuple[str, str], ...]:
+        """The clustering columns, each by its name in files and today's; none where the table is not clustered."""
+        named = find_object(self.domains.get("delta.clustering", {}).get("configuration")).get(
+            "clusteringColumns"
+        )
+        known = {".".join(leaf.physical): leaf.name for leaf in self.context.columns.leaves}
+        listed = (
+            [".".join(map(str, names)) for names in named if isinstance(names, list)]
+            if isinstance(named, list)
+            else []
+        )
+        return tuple((name, known.get(name, name)) for name in listed)
+
+    @cached_property
     def schema_id(self) -> int | None:  # type: ignore[override]
         """The version that set its schema, as far as the log is kept."""
         return None if self.metadata is None else self.metadata.version
@@ -224,42 +255,25 @@ class DeltaSnapshot(Snapshot):
             except LakeError as damage:
                 error = damage.without_frames()
             own = {info.path for info in checkpoint.files}
-            lists.append(
-                LogSegment(
-                    context,
-                    "checkpoint",
-                    tuple(
-                        LogFile(
-                            context,
-                            path,
-                            checkpoint.version,
-                            "checkpoint" if path in own else "sidecar",
-                            size,
-                        )
-                        for path, size in parts
-                    ),
-                    error,
-                )
-            )
+            files = [
+                LogFile(context, path, checkpoint.version, "checkpoint" if path in own else "sidecar", size)
+                for path, size in parts
+            ]
+            lists.append(LogSegment(context, "checkpoint", tuple(files), error))
         after = -1 if checkpoint is None else checkpoint.version
-        commits = [pair for pair in segment.commits if pair[1] > after]
         infos = {info.path: info for info in (*context.log.commits.values(), *context.log.compacted.values())}
-        lists.append(
-            LogSegment(
+        files = [
+            LogFile(
                 context,
-                "commits",
-                tuple(
-                    LogFile(
-                        context,
-                        path,
-                        version,
-                        "compacted" if path.endswith(".compacted.json") else "commit",
-                        infos[path].size,
-                    )
-                    for path, version in commits
-                ),
+                path,
+                version,
+                "compacted" if path.endswith(".compacted.json") else "commit",
+                infos[path].size,
             )
-        )
+            for path, version in segment.commits
+            if version > after
+        ]
+        lists.append(LogSegment(context, "commits", tuple(files)))
         return ManifestLists(lists)
 
     def _list_index_files(self) -> list[IndexFile]:
@@ -297,16 +311,20 @@ class DeltaSnapshot(Snapshot):
                 except LakeError:
                     continue
                 (added if action.kind == "add" else removed)[file.logical_path] = file
+        # rows cannot appear without a change of data: what is then added and nothing removed was there, with other facts
+        known = set() if removed else {name for name, file in added.items() if file.data_change is False}
         kept = added.keys() & removed.keys()
         deleted = sum((added[name].deleted_rows or 0) - (removed[name].deleted_rows or 0) for name in kept)
-        new = [file for name, file in added.items() if name not in kept]
+        new = [file for name, file in added.items() if name not in kept | known]
         gone = [file for name, file in removed.items() if name not in kept]
         if not self.context.log.commits.get(self.id):
             return Figures()
+        rows = _add_up(file.record_count for file in new)
         return Figures(
+            rows=rows if self.id == 0 and not any(file.deleted_rows for file in new) else None,
             added_files=len(new),
             removed_files=len(gone),
-            added_rows=_add_up(file.record_count for file in new),
+            added_rows=rows,
             removed_rows=_add_up(file.record_count for file in gone),
             added_bytes=_add_up(file.size_bytes for file in new),
             removed_bytes=_add_up(file.size_bytes for file in gone),
@@ -322,18 +340,11 @@ class DeltaSnapshot(Snapshot):
         info = self.context.log.checksums.get(self.id)
         if info is None:
             return {}
-
-        def read() -> Mapping[str, Any]:
-            try:
-                held = json.loads(self.context.store.read(info.path))
-            except (ValueError, RecursionError) as error:
-                raise Corrupt("the checksum is no JSON", path=info.path, seen=str(error)) from None
-            if not isinstance(held, dict):
-                raise Corrupt("the checksum is no object", path=info.path, expected="{…}", seen=held)
-            return held
-
         nothing: Mapping[str, Any] = {}
-        return self.context.access.attempt(read, info.path, nothing, (self.id,))
+        read = partial(parse_object, what="the checksum", path=info.path)
+        return self.context.access.attempt(
+            lambda: read(self.context.store.read(info.path)), info.path, nothing, (self.id,)
+        )
 
     def _know_figures(self) -> Figures:
         """Add to the figures of its commit what is known of its files: by its actions, else by its checksum.
@@ -390,6 +401,7 @@ class DeltaSnapshot(Snapshot):
 
     answers = SnapshotAnswers(
         files=_open_files,
+        compare_files=lambda before, after: VersionComparison(before.files, after.files),
         manifest_lists=_name_lists,
         partitioning=_make_partitioning,
         index_files=_list_index_files,

@@ -67,9 +67,10 @@ class Traits:
     a list of tables ("v2", "primary key"). Without `has_snapshots` the one state is a listing taken now; where
     `files_are_listed` only the directory says which files there are, and a metastore the rest. `numbers_branches`: each
     branch numbers its commits without a gap, so that the parent of 7 is 6. `draws_ids`: an id is a random number, which its
-    first digits stand for. `has_versions`: older metadata documents can be
-    opened. `has_levels` and `has_sequence_numbers` are true of its files. `lists_referrers`: listing its objects names all
-    that refers to them, entries too. `unquote` decodes what the directory form of a partition escapes.
+    first digits stand for. `has_versions`: older metadata documents can be opened. Without `has_branches` all snapshots
+    are in one line, which has no name. `has_levels` and `has_sequence_numbers` are true of its files. `lists_referrers`:
+    listing its objects names all that refers to them, entries too. `unquote` decodes what the directory form of a
+    partition escapes.
     """
 
     title: str
@@ -81,6 +82,7 @@ class Traits:
     numbers_branches: bool = False
     draws_ids: bool = False
     has_versions: bool = False
+    has_branches: bool = True
     has_levels: bool = False
     has_sequence_numbers: bool = True
     lists_referrers: bool = False

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from lakelens.codecs.moments import FarTime
+from lakelens.model.skeleton.scales import NANO_YEARS, YEARS, count_days
 
 if TYPE_CHECKING:
     from lakelens.model.schema import DataType
@@ -32,6 +33,8 @@ FLOATS = (2**20, 2**24 - 1)
 TEXTS = frozenset(("string", "binary", "fixed", "uuid"))
 _NUMBER_TYPES = "int8 int16 int32 int64 date time timestamp timestamptz decimal float32 float64"
 NUMBERS = frozenset(_NUMBER_TYPES.split())
+_BITS = {"int8": 7, "int16": 15, "int32": 31, "int64": 63}
+_EXACT = 15  # digits of a decimal that a double keeps
 
 
 def rank_float(value: float) -> int:
@@ -61,6 +64,42 @@ def to_ordinal(value: Any, kind: DataType) -> int | str:
     return _TO[kind.logical](value, kind)
 
 
+def from_ordinal(ordinal: int | str, kind: DataType) -> Any:
+    """Give back the value of a type that is ordered by something.
+
+    >>> from lakelens.model.schema import DataType
+    >>> from_ordinal(150, DataType("decimal(9, 2)", "decimal", precision=9, scale=2))
+    Decimal('1.50')
+    >>> from_ordinal(2, DataType("date", "date"))
+    datetime.date(1970, 1, 3)
+    """
+    return _FROM[kind.logical](ordinal, kind)
+
+
+def find_limits(kind: DataType) -> tuple[int, int] | None:
+    """Find what numbers may stand for values of a type; None for one without numbers. Long decimals have all their digits.
+
+    >>> from lakelens.model.schema import DataType
+    >>> find_limits(DataType("byte", "int8")), find_limits(DataType("string", "string"))
+    ((-128, 127), None)
+    """
+    if kind.logical in _BITS:
+        return -(2 ** _BITS[kind.logical]), 2 ** _BITS[kind.logical] - 1
+    if kind.logical in ("float32", "float64"):
+        return FLOATS
+    if kind.logical == "decimal":
+        most = 10**kind.precision - 1
+        return (10 ** (kind.precision - 1) if kind.precision > _EXACT else -most), most
+    if kind.logical == "time":
+        return 0, 86_400_000_000 - 1
+    if kind.logical not in NUMBERS:
+        return None
+    digits = count_digits(kind.precision)
+    first, last = NANO_YEARS if kind.logical != "date" and digits == 9 else YEARS
+    day = 1 if kind.logical == "date" else 86_400 * 10**digits
+    return count_days(first) * day, count_days(last) * day
+
+
 def write_literal(ordinal: int | str, kind: DataType) -> str:
     """Write a value as a literal of SQL.
 
@@ -77,6 +116,10 @@ def _count_ticks(value: Any, kind: DataType) -> int:
         micros = int((value - datetime(1970, 1, 1, tzinfo=value.tzinfo)) // _MICRO)
         return micros * 1_000 if digits == 9 else micros // 10 ** (6 - digits)
     return int(value.count_in({3: "ms", 6: "us", 9: "ns"}[digits]))
+
+
+def _count_micros(ordinal: int, kind: DataType) -> timedelta:
+    return timedelta(microseconds=ordinal * 1_000_000 // 10 ** count_digits(kind.precision))
 
 
 def _count_days(value: Any, kind: DataType) -> int:
@@ -116,6 +159,18 @@ _TO: Mapping[str, Callable[[Any, DataType], int | str]] = {
     "string": lambda value, kind: str(value),
     **dict.fromkeys(("binary", "fixed"), lambda value, kind: bytes(value).decode("latin-1")),
     "uuid": lambda value, kind: (value.bytes if isinstance(value, UUID) else bytes(value)).decode("latin-1"),
+}
+_FROM: Mapping[str, Callable[[Any, DataType], Any]] = {
+    **dict.fromkeys(_BITS, lambda ordinal, kind: ordinal),
+    **dict.fromkeys(("float32", "float64"), lambda ordinal, kind: float(ordinal)),
+    "timestamp": lambda ordinal, kind: datetime(1970, 1, 1) + _count_micros(ordinal, kind),
+    "timestamptz": lambda ordinal, kind: datetime(1970, 1, 1, tzinfo=UTC) + _count_micros(ordinal, kind),
+    "date": lambda ordinal, kind: _EPOCH + ordinal * _DAY,
+    "time": lambda ordinal, kind: (datetime(1970, 1, 1) + ordinal * _MICRO).time(),
+    "decimal": lambda ordinal, kind: _WIDE.scaleb(Decimal(ordinal), -kind.scale),
+    "string": lambda ordinal, kind: ordinal,
+    **dict.fromkeys(("binary", "fixed"), lambda ordinal, kind: ordinal.encode("latin-1")),
+    "uuid": lambda ordinal, kind: UUID(bytes=ordinal.encode("latin-1")),
 }
 _WRITERS: Mapping[str, Callable[[Any, DataType], str]] = {
     **dict.fromkeys(("int8", "int16", "int32", "int64"), lambda ordinal, kind: str(ordinal)),

@@ -119,7 +119,8 @@ def describe_choice(timeline: Timeline, marks: Sequence[Mark], path: Sequence[Ma
     lane = wording.clean(timeline.lanes[after.lane].name, 60)
     number = wording.plural(len(path), "snapshot")
     pause = _format_pause(after.time - before.time)
-    return f"{number} on {lane} in {pause}: {format_operations(Counter(mark.operation for mark in path))}."
+    where = f" on {lane}" if lane else ""
+    return f"{number}{where} in {pause}: {format_operations(Counter(mark.operation for mark in path))}."
 
 
 def list_dimmed(layout: Layout, path: Sequence[Mark] | None, spots: Sequence[int]) -> list[list[int]]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from lakelens.analysis.timeline.marks import Folding, Item, fold_marks
-from lakelens.analysis.timeline.timeline import Timeline
+from lakelens.analysis.timeline.timeline import Mark, Timeline
 from lakelens.views.card.wording import clean
 
 Spacing: TypeAlias = Literal["time", "even"]
@@ -29,6 +29,11 @@ _MOST_NAME = 20  # characters of a flag
 _CHARACTER = 7.0  # pixels
 
 
+def is_named(mark: Mark) -> bool:
+    """Check whether the format's word for a commit says what it did: that of one that only deletes rows may be another."""
+    return mark.kind != "delete" or "delete" in mark.operation.lower()
+
+
 @dataclass(frozen=True, slots=True)
 class Spot:
     """An item in its place: its middle, and from where to where it is pointed at."""
@@ -38,6 +43,15 @@ class Spot:
     left: float
     right: float
     is_cut: bool = False  # the pause before it is drawn shorter than it was
+
+    @property
+    def word(self) -> str:
+        """What a single mark did, which stands beneath it where there is room; a long word of another's is cut."""
+        if self.item.count > 1:
+            return ""
+        mark = self.item.marks[0]
+        said = clean(mark.operation if is_named(mark) else "deletes", 80)
+        return said if len(said) <= _MOST_NAME else f"{said[:_MOST_NAME]}…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +130,10 @@ def lay_out(timeline: Timeline, first: int = 0, end: int | None = None, spacing:
     top = 8 + FLAG * rows
     used = sorted({lane for spot in spots for lane in spot.item.count_lanes()})
     lanes = {lane: top + LANE * (number + 0.5) for number, lane in enumerate(used)}
-    is_roomy = len(used) == 1 and all(b.x - a.x >= _ROOMY for a, b in itertools.pairwise(spots))
+    is_roomy = len(used) == 1 and all(
+        b.x - a.x >= max(_ROOMY, _CHARACTER * (len(a.word) + len(b.word) + 1) / 2)
+        for a, b in itertools.pairwise(spots)
+    )
     zero = top + LANE * len(used) + (18 if is_roomy else 4) + UP
     down = DOWN if any(spot.item.gone[1] for spot in spots) else 8
     halves = (spots[: folding.folded], spots[folding.folded :]) if folding.folded else (spots,)

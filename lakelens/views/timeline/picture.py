@@ -17,7 +17,18 @@ from lakelens.views.card import wording
 from lakelens.views.card.model import Target
 from lakelens.views.card.wording import MINUS, clean, plural
 from lakelens.views.svg import FONT, INKS, write_document, write_element
-from lakelens.views.timeline.layout import FLAG, LEFT, RIGHT, WIDTH, Layout, Scale, Spot, is_wide, lay_out
+from lakelens.views.timeline.layout import (
+    FLAG,
+    LEFT,
+    RIGHT,
+    WIDTH,
+    Layout,
+    Scale,
+    Spot,
+    is_named,
+    is_wide,
+    lay_out,
+)
 from lakelens.views.timeline.wording import brief, describe_item, format_time, join_names
 
 Shape: TypeAlias = tuple[str, dict[str, Any], str]
@@ -232,14 +243,7 @@ def _draw_marks(layout: Layout) -> Iterator[Shape]:
             mark = spot.item.marks[0]
             yield _mark_place(draw_kind(mark.kind, spot.x, y), number, lane)
             if layout.is_roomy:
-                yield _text(
-                    spot.x, y + 19, clean(mark.operation if is_named(mark) else "deletes", 9), "middle"
-                )
-
-
-def is_named(mark: Mark) -> bool:
-    """Check whether the format's word for a commit says what it did: that of one that only deletes rows may be another."""
-    return mark.kind != "delete" or "delete" in mark.operation.lower()
+                yield _text(spot.x, y + 19, spot.word, "middle")
 
 
 def _mark_place(shape: Shape, item: int, lane: int) -> Shape:

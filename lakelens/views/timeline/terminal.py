@@ -143,7 +143,7 @@ def _list_names(timeline: Timeline) -> dict[str, list[str]]:
     names: dict[str, list[str]] = {}
     heads = {mark.lane: mark.key for mark in timeline.marks}
     for index, lane in enumerate(timeline.lanes):
-        if index in heads:
+        if index in heads and lane.name:
             names.setdefault(heads[index], []).append(wording.clean(lane.name, 60))
     for flag in timeline.flags:
         if flag.key is not None:

@@ -67,10 +67,10 @@ def describe_item(timeline: Timeline, item: Item, flags: Sequence[str]) -> str:
         what = f"{wording.plural(item.count, 'snapshot')}: {format_operations(item.count_operations())}"
         return f"{what}, {span}, {rows}{named}. Enter opens them"
     lane = wording.clean(timeline.lanes[mark.lane].name, _NAME)
-    where = f"on {lane}" if timeline.lanes[mark.lane].is_branch else lane
+    where = f" on {lane}," if timeline.lanes[mark.lane].is_branch and lane else f" {lane}," if lane else ""
     notes = "".join(f", {wording.clean(note, 80)}" for note in mark.notes if note != lane)
     what = f"{wording.clean(mark.operation, 40)}, snapshot {wording.clean(mark.key, _NAME)}"
-    return f"{what}, {format_time(item.start, exact=True)} UTC, {where}, {rows}{notes}{named}"
+    return f"{what}, {format_time(item.start, exact=True)} UTC,{where} {rows}{notes}{named}"
 
 
 def format_range(timeline: Timeline, *, exact: bool = False) -> str:
@@ -85,7 +85,7 @@ def format_range(timeline: Timeline, *, exact: bool = False) -> str:
 def describe_history(timeline: Timeline) -> str:
     """Describe the history in a few sentences: what a reader without the picture needs."""
     marks = timeline.marks
-    branches = [lane.name for lane in timeline.lanes if lane.is_branch]
+    branches = [lane.name for lane in timeline.lanes if lane.is_branch and lane.name]
     where = f" on {'branch' if len(branches) == 1 else 'branches'} {join_names(branches)}" if branches else ""
     operations = format_operations(Counter(mark.operation for mark in marks))
     words = f"{wording.plural(len(marks), 'snapshot')} of {wording.clean(timeline.table.name, 80)} "
@@ -101,6 +101,7 @@ def _describe_growth(timeline: Timeline) -> str:
     if not own:
         return ""
     lane = wording.clean(timeline.lanes[0].name, _NAME)
+    where = f" on {lane}" if lane else ""
     last_rows = own[-1].snapshot.known_live_rows
     ends = [last_rows if len(own) == 1 else own[0].snapshot.stated_live_rows, last_rows]
     # what is stored is compared with what is stored, and what lives with what lives
@@ -111,9 +112,9 @@ def _describe_growth(timeline: Timeline) -> str:
     is_bound = ends[1].count is not None or ends[1].at_least or ends[1].at_most != last
     live = f", of which {wording.live(ends[1])} live" if is_bound and not is_known else ""
     if first == last:
-        return f"{noun} on {lane}: {wording.count(last)}{live}."
+        return f"{noun}{where}: {wording.count(last)}{live}."
     verb = "grew" if last > first else "shrank"
-    return f"{noun} on {lane} {verb} from {wording.count(first)} to {wording.count(last)}{live}."
+    return f"{noun}{where} {verb} from {wording.count(first)} to {wording.count(last)}{live}."
 
 
 def list_oddities(timeline: Timeline) -> list[str]:

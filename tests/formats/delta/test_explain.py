@@ -18,9 +18,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import lakelens as ll
-from lakelens.formats.delta.placement import find_range, parse_generation
 from lakelens.formats.delta.scan.statistics import _read_bounds
 from lakelens.formats.delta.values import read_bound
+from lakelens.model.scan.generation import find_range, parse_generation
 from lakelens.model.schema import DataType
 from tests.support import LAKES
 from tests.support.refereed import State

@@ -14,13 +14,16 @@ import pyarrow.parquet as pq
 import pytest
 
 import lakelens as ll
+from lakelens.analysis.timeline.marks import trace_history
+from lakelens.codecs.z85 import decode_z85, encode_z85
 from lakelens.errors import LakeError
 from lakelens.formats.delta.discovery import read_names
 from lakelens.formats.delta.values import read_bound
-from lakelens.formats.delta.vectors import decode_z85
 from lakelens.io.store import ObjectInfo
 from lakelens.model.schema import DataType
 from lakelens.model.table import Table
+from lakelens.views.timeline.picture import render_picture
+from lakelens.views.timeline.wording import describe_history
 
 PROTOCOL = {"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}}
 SCHEMA = {
@@ -503,3 +506,58 @@ def test_a_decimal_that_went_through_a_double_is_widened() -> None:
     )
     exact = Decimal("12345678901234567.89")
     assert read_bound(exact, kind, is_upper=True) == (exact, False)
+
+
+def test_the_bytes_of_an_inline_vector_have_names(tmp_path: Path) -> None:
+    """Magic, bitmap and what fills it up: the example of the protocol."""
+    inline = "wi5b=000010000siXQKl0rr91000f55c8Xg0@@D72lkbi5=-{L"
+    vector = {"storageType": "i", "pathOrInlineDv": inline, "sizeInBytes": 40, "cardinality": 6}
+    write_commit(tmp_path, 0, PROTOCOL, METADATA, add("a", deletionVector=vector, stats='{"numRecords":30}'))
+    [index] = ll.open(tmp_path).snapshot(0).index_files
+    [[part]] = (inner.children for inner in index.vector_view("a").children)
+    assert [child.label for child in part.children] == ["magic", "bitmaps", "size", "32-bit bitmap"]
+    assert list(part.value) == [3, 4, 7, 11, 18, 29]
+    portable = bytes.fromhex("d1d339640100000000000000000000003a30000001000000000001001000000002000300")
+    text = encode_z85(portable)
+    vector = {"storageType": "i", "pathOrInlineDv": text, "sizeInBytes": len(portable), "cardinality": 2}
+    write_commit(tmp_path, 1, add("b", deletionVector=vector, stats='{"numRecords":30}'))
+    shown = ll.open(tmp_path).snapshot(1).index_files[-1].vector_view("b")
+    [[part]] = (inner.children for inner in shown.children)
+    assert [child.label for child in part.children] == ["magic", "64-bit bitmap"]
+    assert list(part.value) == [2, 3] and part.end == len(portable)
+
+
+def test_a_file_that_is_added_again_counts_once(tmp_path: Path) -> None:
+    """Statistics that are written later change no row; a new vector is a change of a file that stays."""
+    write_commit(tmp_path, 0, PROTOCOL, METADATA, add("a", stats='{"numRecords":3}'))
+    write_commit(tmp_path, 1, add("a", stats='{"numRecords":3,"nullCount":{"id":0}}', dataChange=False))
+    inline = "wi5b=000010000siXQKl0rr91000f55c8Xg0@@D72lkbi5=-{L"
+    vector = {"storageType": "i", "pathOrInlineDv": inline, "sizeInBytes": 40, "cardinality": 6}
+    write_commit(tmp_path, 2, remove("a"), add("a", stats='{"numRecords":30}', deletionVector=vector))
+    first, second, third = ll.open(tmp_path).snapshots
+    assert (first.figures.added_files, first.figures.rows, first.stated_live_rows.count) == (1, 3, 3)
+    assert (second.figures.added_files, second.figures.added_rows) == (0, 0)
+    assert "0 files added, 0 removed, 1 kept" in str(third.changes)
+
+
+def test_a_table_without_branches_has_one_line(tmp_path: Path) -> None:
+    """No sentence of its history speaks of branches, and an operation is named in whole."""
+    for version, operation in enumerate(("CREATE TABLE", "CREATE TABLE AS SELECT")):
+        info = {"commitInfo": {"timestamp": 1_700_000_000_000 + version * 60_000, "operation": operation}}
+        write_commit(tmp_path, version, *((PROTOCOL, METADATA) if not version else (add("a"),)), info)
+    table = ll.open(tmp_path)
+    timeline = trace_history(table)
+    drawn = render_picture(timeline)
+    assert [lane.name for lane in timeline.lanes] == [""]
+    assert not {"branch", "branch:"} & {*describe_history(timeline).split()}
+    assert "CREATE TABLE<" in drawn and "characters)" not in drawn
+    assert table.snapshot(0).stated_live_rows.count == 0
+
+
+def test_the_map_names_what_the_log_is_made_of() -> None:
+    """Checkpoint, sidecars, commits by their operations, files and vectors."""
+    drawn = {tier.noun: tier for tier in ll.sample("delta").map().tiers}
+    assert list(drawn) == ["checkpoints", "commits", "data files", "vector files"]
+    assert [(box.state, box.lines) for box in drawn["commits"].boxes] == [("new", ("DELETE",))]
+    assert {box.state for box in drawn["data files"].boxes} == {"changed"}
+    assert "sidecars" in {tier.noun for tier in ll.sample("delta-checkpoints").map().tiers}

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from lakelens.codecs.temporal import read_interval
 from lakelens.errors import LakeError
-from lakelens.formats.delta.context import read_interval
 from lakelens.formats.delta.discovery import LOG, guess_role, read_names
 from lakelens.io.store import ObjectInfo
 from lakelens.model.maintenance import Assumption, Fate, Option, Output, Piece, Proposal

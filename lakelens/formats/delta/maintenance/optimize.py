@@ -74,18 +74,12 @@ class Rewrite:
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """The clustering columns, by their names in files; none where the table is not clustered."""
-        domain = self.table.newest.domains.get("delta.clustering") if self.is_clustered else None
-        try:
-            named = json.loads(str((domain or {}).get("configuration"))).get("clusteringColumns")
-            return tuple(".".join(names) for names in named)
-        except (ValueError, TypeError, AttributeError, RecursionError):
-            return ()
+        return tuple(name for name, _ in self.table.newest.clustering) if self.is_clustered else ()
 
     @cached_property
     def logical_columns(self) -> tuple[str, ...]:
         """The clustering columns by today's names."""
-        names = {".".join(leaf.physical): leaf.name for leaf in self.table._context.columns.leaves}
-        return tuple(names.get(column, column) for column in self.columns)
+        return tuple(name for _, name in self.table.newest.clustering) if self.is_clustered else ()
 
     @cached_property
     def is_clustered(self) -> bool:

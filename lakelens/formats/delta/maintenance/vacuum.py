@@ -14,16 +14,18 @@ Directories that are empty go too: not those that this run has emptied. Follows 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from lakelens.caching import cached_property
+from lakelens.codecs.numbers import read_number
+from lakelens.codecs.temporal import read_interval
+from lakelens.codecs.text.objects import find_object
 from lakelens.errors import Corrupt, LakeError
 from lakelens.formats.delta.actions import Action
-from lakelens.formats.delta.context import RETENTION, WEEK, read_interval
+from lakelens.formats.delta.context import RETENTION, WEEK
 from lakelens.formats.delta.discovery import LOG, VACUUMED, guess_role, is_hidden
 from lakelens.formats.delta.maintenance.commits import (
     Commits,
@@ -147,12 +149,9 @@ class Vacuum:
         path = f"{context.folder}/{VACUUMED}"
         if find_info(context.store, path) is None:
             return None
-        try:
-            held = json.loads(context.store.read(path))
-        except (LakeError, ValueError, RecursionError):
-            return None
-        found = held.get("latestCommitVersionOutsideOfRetentionWindow") if isinstance(held, dict) else None
-        return found if type(found) is int else None
+        return read_number(
+            find_object(context.store.read(path)), "latestCommitVersionOutsideOfRetentionWindow"
+        )
 
     def find_pieces(self) -> Iterator[Piece]:
         """Find what goes."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from lakelens.formats.delta.action_file import read_number
+from lakelens.codecs.numbers import read_number
 from lakelens.formats.delta.actions import Action, LogColumns, clean_path, name_vector
 from lakelens.model.scan.columnar import NotColumnar
 
@@ -149,7 +149,7 @@ def read_stored(
     """Read the actions of a kind in a checkpoint: the numbers of their rows, and some columns. Raises `LakeError`."""
     import pyarrow.compute as pc
 
-    if kind not in opened.kinds:
+    if kind not in opened.structs:
         return
     for start, batch in opened.iterate([f"{kind}.{name}" for name in list_fields(wanted)]):
         if kind not in batch.schema.names:

@@ -10,25 +10,26 @@ it, and says what is wrong with it. See "Per-file Statistics" of the Delta proto
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from lakelens.codecs.numbers import read_number
 from lakelens.errors import LakeError
-from lakelens.formats.delta.action_file import read_number
 from lakelens.formats.delta.scan.rows import ActionRows
-from lakelens.formats.delta.schema_json import LogColumn
-from lakelens.formats.delta.values import CUT, EXACT_DIGITS, parse_statistics, read_bound
+from lakelens.formats.delta.values import BAD, parse_statistics, read_bound
+from lakelens.formats.struct_json import StructColumn
 from lakelens.model.arrow import arrow_type, to_array
 from lakelens.model.scan.columnar import NotColumnar
 from lakelens.model.scan.files_to_arrow import BOUNDS
+from lakelens.model.scan.json_lines import join_lines, make_struct_type, parse_lines
+from lakelens.model.scan.wide_bounds import EXACT_DIGITS, widen_texts
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from lakelens.model.schema import DataType
 
-_BLOCK = 8 * 1024 * 1024  # bytes of text that one thread parses at once
 _SIDES = {"lower_bounds": "minValues", "upper_bounds": "maxValues", "null_counts": "nullCount"}
 _COUNT, _TIGHT = "numRecords", "tightBounds"
 _DIGITS = r"\.\d{4,}"  # of a second that was not cut to milliseconds
@@ -53,7 +54,7 @@ def count_records(rows: ActionRows) -> pa.Array:
     if text is None:
         return pa.nulls(len(rows), pa.int64())
     try:
-        counted = _decode_counts(memoryview(_join_lines(text)))
+        counted = _decode_counts(memoryview(join_lines(text)))
     except (msgspec.DecodeError, UnicodeDecodeError):
         counted = []
     if len(counted) == len(rows):
@@ -75,7 +76,7 @@ def _count_singly(text: str | None) -> int | None:
 
 
 def build_stats(
-    rows: ActionRows, leaves: Sequence[LogColumn], wanted: Sequence[str]
+    rows: ActionRows, leaves: Sequence[StructColumn], wanted: Sequence[str]
 ) -> tuple[pa.Array, dict[str, dict[str, pa.Array]]]:
     """Count rows, and build the wanted columns of the contract: arrays by leaf. Raises `NotColumnar`.
 
@@ -86,7 +87,7 @@ def build_stats(
 
     found: dict[str, dict[str, pa.Array]] = {name: {} for name in wanted}
     text, parsed = _choose(rows)
-    held = parsed if text is None else _parse(text, leaves)
+    held = parsed if text is None else parse_texts(text, leaves)
     if held is None:
         return pa.nulls(len(rows), pa.int64()), found
     counts = _clean_counts(_find(held, _COUNT), len(rows))
@@ -176,52 +177,24 @@ def _clean_counts(counts: pa.Array | None, rows: int) -> pa.Array:
 # --- text ---------------------------------------------------------------------------------------------------------------
 
 
-def _join_lines(text: pa.Array) -> pa.Buffer:
-    """The texts as lines, one for each: {} where there is none. Raises `NotColumnar` where one has several lines."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if text.null_count:
-        text = pc.fill_null(text, "{}")
-    joined = pc.binary_join_element_wise(text.cast(pa.binary()), b"", b"\n")
-    _, offsets, data = joined.buffers()
-    ends = pa.Array.from_buffers(pa.int32(), len(joined) + 1, [None, offsets], offset=joined.offset)
-    return data.slice(ends[0].as_py(), ends[len(joined)].as_py() - ends[0].as_py())
-
-
-def _parse(text: pa.Array, leaves: Sequence[LogColumn]) -> pa.StructArray:
+def parse_texts(text: pa.Array, leaves: Sequence[StructColumn]) -> pa.StructArray:
     """Parse texts into a struct of what they say of the leaves. Raises `NotColumnar`."""
     import pyarrow as pa
-    import pyarrow.compute as pc
-    from pyarrow import json
 
-    if not pc.all(pc.starts_with(text, "{")).as_py() or pc.any(pc.match_substring(text, "\n")).as_py():
-        raise NotColumnar("statistics that are no line of JSON")
     schema = pa.schema(
         [
             (_COUNT, pa.int64()),
             (_TIGHT, pa.bool_()),
             *(
-                (side, _make_struct([(leaf.physical, _choose_type(leaf, side)) for leaf in leaves]))
+                (side, make_struct_type([(leaf.physical, _choose_type(leaf, side)) for leaf in leaves]))
                 for side in _SIDES.values()
             ),
         ]
     )
-    try:
-        table = json.read_json(
-            pa.BufferReader(_join_lines(text)),
-            read_options=json.ReadOptions(block_size=_BLOCK),
-            parse_options=json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore"),
-        )
-    except (pa.ArrowException, ValueError) as error:
-        raise NotColumnar(str(error)) from None
-    if table.num_rows != len(text):
-        raise NotColumnar(f"{table.num_rows} lines of {len(text)} texts")
-    columns = [table[name].combine_chunks() for name in schema.names]
-    return pa.StructArray.from_arrays(columns, names=schema.names)
+    return parse_lines(text, schema)
 
 
-def _choose_type(leaf: LogColumn, side: str) -> pa.DataType:
+def _choose_type(leaf: StructColumn, side: str) -> pa.DataType:
     """Choose as what a bound stands in the text: what it is made of comes after that."""
     import pyarrow as pa
 
@@ -235,27 +208,6 @@ def _choose_type(leaf: LogColumn, side: str) -> pa.DataType:
     return pa.bool_() if logical == "boolean" else pa.string()
 
 
-def _make_struct(leaves: Sequence[tuple[tuple[str, ...], pa.DataType]]) -> pa.DataType:
-    """Make a struct type of leaves by their paths."""
-    import pyarrow as pa
-
-    tree: dict[str, Any] = {}
-    for path, kind in leaves:
-        at = tree
-        for name in path[:-1]:
-            at = at.setdefault(name, {})
-            if not isinstance(at, dict):
-                raise NotColumnar(f"{name} is a column, and a struct")
-        at[path[-1]] = kind
-
-    def build(held: dict[str, Any]) -> pa.DataType:
-        return pa.struct(
-            [(name, build(kind) if isinstance(kind, dict) else kind) for name, kind in held.items()]
-        )
-
-    return build(tree)
-
-
 # --- bounds -------------------------------------------------------------------------------------------------------------
 
 
@@ -267,7 +219,7 @@ def _read_bounds(stored: pa.Array, kind: DataType, target: pa.DataType, is_upper
     logical = kind.logical
     try:
         if logical == "string" and pa.types.is_string(stored.type):
-            return _widen_texts(stored) if is_upper else stored
+            return widen_texts(stored) if is_upper else stored
         if logical in ("timestamp", "timestamptz"):
             return _read_moments(stored, target, is_upper)
         if logical in ("float32", "float64") and pa.types.is_floating(stored.type):
@@ -286,7 +238,7 @@ def _read_bounds(stored: pa.Array, kind: DataType, target: pa.DataType, is_upper
         pass  # one by one, then: what is wrong with a value is found there
     try:
         values = [read_bound(value, kind, is_upper=is_upper)[0] for value in stored.to_pylist()]
-    except (ValueError, OverflowError, ArithmeticError, TypeError) as error:
+    except BAD as error:
         raise NotColumnar(str(error)) from None
     return to_array(values, target)
 
@@ -310,21 +262,3 @@ def _read_moments(stored: pa.Array, target: pa.DataType, is_upper: bool) -> pa.A
     if is_upper:
         moments = pc.if_else(is_cut, pc.add_checked(moments, 999), moments)
     return moments.view(target)
-
-
-def _widen_texts(texts: pa.Array) -> pa.Array:
-    """Raise the upper bounds that were cut and not raised by their writer."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    letters = pc.utf8_length(texts)
-    # a letter of two units of UTF-16 has four bytes
-    units = pc.add(letters, pc.divide(pc.subtract(pc.binary_length(texts), letters), 3))
-    perhaps = pc.fill_null(pc.and_(pc.less_equal(letters, CUT), pc.greater_equal(units, CUT)), False)
-    if not pc.any(perhaps).as_py():
-        return texts
-    from lakelens.model.schema import DataType
-
-    text = DataType("string", "string")
-    raised = [read_bound(value, text, is_upper=True)[0] for value in texts.filter(perhaps).to_pylist()]
-    return pc.replace_with_mask(texts, perhaps, pa.array(raised, pa.string()))

@@ -17,6 +17,7 @@ from lakelens.formats.paimon.skeleton.documents import LISTS, PaimonBones, drop_
 from lakelens.formats.paimon.skeleton.record_walk import Container, PlaceBook, RecordWalk, read_container
 from lakelens.io.store import list_names
 from lakelens.model.skeleton.redaction import Redaction
+from lakelens.model.skeleton.rows import keep_ranges
 from lakelens.progress import track
 
 if TYPE_CHECKING:
@@ -238,16 +239,14 @@ class _Redactor:
                 except LakeError:
                     self._redaction.note("files that are missing are missing in the skeleton")
                     continue
-                kept = bytearray(len(data))
-                kept[:1] = data[:1]
-                for vector in record.get("_DELETIONS_VECTORS_RANGES") or ():
-                    begin, length = vector.get("f1"), vector.get("f2")
-                    if not isinstance(begin, int) or not isinstance(length, int) or length < 0:
-                        continue
-                    if 0 <= begin <= len(data):
-                        end = min(begin + length + _FRAME, len(data))
-                        kept[begin:end] = data[begin:end]
-                made[f"index/{self._places.index(name)}"] = bytes(kept)
+                vectors = record.get("_DELETIONS_VECTORS_RANGES") or ()
+                ranges = [(vector.get("f1"), vector.get("f2")) for vector in vectors]
+                kept = [
+                    (begin, length + _FRAME)
+                    for begin, length in ranges
+                    if isinstance(begin, int) and isinstance(length, int) and length >= 0
+                ]
+                made[f"index/{self._places.index(name)}"] = keep_ranges(data, kept)
         return made
 
 

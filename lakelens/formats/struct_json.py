@@ -1,4 +1,9 @@
-"""The schema in a table's metadata: JSON into fields with ids and types. See "Schema Serialization Format"."""
+"""Schemas as Spark writes them into metadata: a struct in JSON, into fields with ids and types.
+
+    {"type": "struct", "fields": [{"name", "type", "nullable", "metadata": {}}]}
+
+A format may map columns: two keys of `metadata` then have the id of a field and its name in files.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +19,6 @@ from lakelens.model.schema import DataType, Field, Schema
 
 _DECIMAL = re.compile(r"decimal\(\s*(\d{1,2})\s*,\s*(-?\d{1,2})\s*\)")
 _TEXT = "__CHAR_VARCHAR_TYPE_STRING"
-MAPPED_ID, MAPPED_NAME = "delta.columnMapping.id", "delta.columnMapping.physicalName"
 _MOST_DEPTH = 100
 _PLAIN = {
     "string": "string",
@@ -34,7 +38,7 @@ _PLAIN = {
 
 
 @dataclass(frozen=True, slots=True)
-class LogColumn:
+class StructColumn:
     """A leaf that is in no list and no map: its name today, its field, and its names in files and statistics."""
 
     name: str
@@ -43,17 +47,19 @@ class LogColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class TableColumns:
+class StructColumns:
     """The columns of one schema: as the model has them, and by the names that files and statistics have them under."""
 
     schema: Schema
-    leaves: tuple[LogColumn, ...]
+    leaves: tuple[StructColumn, ...]
     #: the physical name of each top-level column
     physical: Mapping[str, str]
 
 
-def parse_schema(text: Any, path: str, number: int, *, mode: str = "none") -> TableColumns:
-    """Parse `schemaString`. Raises `Corrupt` for what is no schema; a type that is not known is of the kind "unknown".
+def parse_schema(text: Any, path: str, number: int, mapped: tuple[str, str] | None = None) -> StructColumns:
+    """Parse a schema, whose columns are `mapped` by the values of two keys: an id and a name.
+
+    A type that is not known is of the kind "unknown". Raises `Corrupt` for what is no schema.
 
     >>> text = '{"type":"struct","fields":[{"name":"id","type":"long","nullable":false,"metadata":{}}]}'
     >>> parse_schema(text, "c", 0).schema
@@ -62,14 +68,14 @@ def parse_schema(text: Any, path: str, number: int, *, mode: str = "none") -> Ta
     try:
         raw = json.loads(text)
     except (TypeError, ValueError, RecursionError) as error:
-        raise Corrupt("the schema is no JSON", path=path, expected="schemaString", seen=str(error)) from None
-    reader = _Reader(path, mode != "none")
+        raise Corrupt("the schema is no JSON", path=path, expected="a schema", seen=str(error)) from None
+    reader = _Reader(path, mapped)
     fields = tuple(reader.read_fields(raw, "schemaString", (), 0))
     physical = {
         field.name: reader.name_physical(described)
         for field, described in zip(fields, raw["fields"], strict=True)
     }
-    return TableColumns(Schema(number, fields, raw=raw), tuple(reader.leaves), physical)
+    return StructColumns(Schema(number, fields, raw=raw), tuple(reader.leaves), physical)
 
 
 _Above = tuple[tuple[str, str], ...] | None
@@ -83,14 +89,14 @@ class _Reader:
     """
 
     path: str
-    is_mapped: bool
+    mapped: tuple[str, str] | None
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
-    leaves: list[LogColumn] = field(default_factory=list)
+    leaves: list[StructColumn] = field(default_factory=list)
 
     def name_physical(self, described: Mapping[str, Any]) -> str:
         """Name a field as files and statistics do."""
         metadata = described.get("metadata")
-        named = metadata.get(MAPPED_NAME) if self.is_mapped and isinstance(metadata, Mapping) else None
+        named = metadata.get(self.mapped[1]) if self.mapped and isinstance(metadata, Mapping) else None
         return named if isinstance(named, str) else str(described["name"])
 
     def read_fields(self, raw: Any, place: str, above: _Above, depth: int) -> Iterator[Field]:
@@ -106,8 +112,8 @@ class _Reader:
                 raise Corrupt(f"no field at {where}", path=self.path, expected=expected, seen=described)
             metadata = described.get("metadata")
             metadata = metadata if isinstance(metadata, Mapping) else {}
-            number, mapped = next(self.numbers), metadata.get(MAPPED_ID)
-            if self.is_mapped and type(mapped) is int:
+            number, mapped = next(self.numbers), metadata.get(self.mapped[0]) if self.mapped else None
+            if type(mapped) is int:
                 number = mapped
             name = described["name"]
             inner = None if above is None else (*above, (name, self.name_physical(described)))
@@ -128,7 +134,7 @@ class _Reader:
             )
             if inner is not None and not made.is_nested:
                 names, physical = zip(*inner, strict=True)
-                self.leaves.append(LogColumn(".".join(names), column, physical))
+                self.leaves.append(StructColumn(".".join(names), column, physical))
             yield column
 
     def read_type(self, kind: Any, place: str, above: _Above, depth: int) -> DataType:

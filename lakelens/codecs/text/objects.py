@@ -1,0 +1,35 @@
+"""Small documents of JSON that are one object."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from lakelens.errors import Corrupt
+
+
+def parse_object(data: bytes | str, path: str | None = None, what: str = "the document") -> dict[str, Any]:
+    """Parse a document that is one object. Raises `Corrupt`.
+
+    >>> parse_object(b'{"version": 3}')
+    {'version': 3}
+    """
+    try:
+        held = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise Corrupt(f"{what} is no JSON: {error}", path=path) from None
+    if not isinstance(held, dict):
+        raise Corrupt(f"{what} is no object", path=path, expected="{…}", seen=held)
+    return held
+
+
+def find_object(data: Any) -> dict[str, Any]:
+    """Find the object that a text is; an empty one for anything else.
+
+    >>> find_object('{"a": 1}'), find_object("[1]"), find_object(None)
+    ({'a': 1}, {}, {})
+    """
+    try:
+        return parse_object(data) if isinstance(data, bytes | str) else {}
+    except Corrupt:
+        return {}

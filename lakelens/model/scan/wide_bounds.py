@@ -1,0 +1,65 @@
+"""Bounds that a writer has cut: made so wide again that they bound whatever was there.
+
+Texts are cut to 32 characters, or to as many units of UTF-16; an upper bound should then have a character more, and some
+writers leave that out. Decimals may have gone through a double.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal, localcontext
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from lakelens.model.schema import DataType
+
+CUT = 32  # characters of text in statistics
+EXACT_DIGITS, _DOUBLE_DIGITS = 15, 17  # that a double always keeps, and that it is written with
+
+
+def widen_decimal(number: Decimal, kind: DataType, is_upper: bool) -> tuple[Decimal, bool]:
+    """Widen a bound that may have gone through a double, as delta-rs writes it: then its last digits are rounded."""
+    if kind.precision <= EXACT_DIGITS or len(number.normalize().as_tuple().digits) > _DOUBLE_DIGITS:
+        return number, False
+    near = float(number)
+    if Decimal(repr(near)) != number:
+        return number, False
+    with localcontext() as context:
+        context.prec = 200
+        rounded = Decimal(math.ulp(near))
+        return (number + rounded if is_upper else number - rounded), True
+
+
+def is_cut(text: str) -> bool:
+    """Whether text has the length to which it is cut, in characters, or in units of UTF-16 as some writers count."""
+    return len(text) >= CUT or len(text) + sum(ord(letter) > 0xFFFF for letter in text) >= CUT
+
+
+def widen_text(text: str) -> tuple[str | None, bool]:
+    """Raise an upper bound that was cut and not raised by its writer, who would have appended a character for it."""
+    units = len(text) + sum(ord(letter) > 0xFFFF for letter in text)
+    if CUT not in (len(text), units):
+        return text, is_cut(text)
+    for place in range(len(text) - 1, -1, -1):
+        code = ord(text[place]) + 1
+        code = 0xE000 if 0xD800 <= code <= 0xDFFF else code
+        if code <= 0x10FFFF:
+            return text[:place] + chr(code), True
+    return None, True
+
+
+def widen_texts(texts: pa.Array) -> pa.Array:
+    """Raise the upper bounds that were cut and not raised by their writer."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    letters = pc.utf8_length(texts)
+    # a letter of two units of UTF-16 has four bytes
+    units = pc.add(letters, pc.divide(pc.subtract(pc.binary_length(texts), letters), 3))
+    perhaps = pc.fill_null(pc.and_(pc.less_equal(letters, CUT), pc.greater_equal(units, CUT)), False)
+    if not pc.any(perhaps).as_py():
+        return texts
+    raised = [widen_text(value)[0] for value in texts.filter(perhaps).to_pylist()]
+    return pc.replace_with_mask(texts, perhaps, pa.array(raised, pa.string()))
