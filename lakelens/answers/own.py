@@ -64,7 +64,8 @@ _CHECK = Question(
         "findings",
     ),
     figures=(
-        *("verdict", "compared", "differ"),
+        Datum("verdict", kind="string"),
+        *("compared", "differ"),
         Datum("errors", "severities.error"),
         Datum("warnings", "severities.warning"),
         Datum("missing", "missing.__len__()"),
@@ -106,7 +107,7 @@ _HEALTH = Question(
     ),
     figures=(
         *(Datum(name, f"verdicts.{name}") for name in ("act", "watch", "good")),
-        *(Datum("first", "calls.0.why"), Datum("call", "calls.0.statement")),
+        *(Datum("first", "calls.0.why", kind="string"), Datum("call", "calls.0.statement", kind="string")),
     ),
     rows=(Datum("measures"),),
     page=Page(beside="lakelens.explorer.answers:peek_health"),

@@ -55,6 +55,8 @@ class Datum:
     name: str
     of: str = ""
     names: tuple[str | Datum, ...] = ()
+    #: what its column holds, where it is a figure of many tables
+    kind: str = "int64"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
@@ -10,7 +11,7 @@ import rich_click as click
 from lakelens.answers.question import Option, Question, load
 from lakelens.cli.asked import detail_option, output_options, table_options
 from lakelens.cli.exits import DAMAGED, end_with
-from lakelens.errors import LakeError
+from lakelens.errors import LakeError, NotATable
 
 if TYPE_CHECKING:
     from lakelens.cli.output import Output
@@ -42,7 +43,19 @@ def make_verb(question: Question) -> click.Command:
     verb: Callable[..., Any] = detail_option(output_options(answer))
     for option in reversed(question.options):
         verb = _add_option(option)(verb)
-    return click.command(question.verb, epilog=question.epilog or None)(table_options(verb))
+    chosen = table_options(verb)
+    if not question.figures:
+        return click.command(question.verb, epilog=question.epilog or None)(chosen)
+
+    @wraps(chosen)
+    def ask(**options: Any) -> None:
+        try:
+            chosen(**options)
+        except NotATable:  # a directory of tables, perhaps
+            if not load("lakelens.cli.survey_command:ask_many")(question, **options):
+                raise
+
+    return click.command(question.verb, epilog=question.epilog or None)(ask)
 
 
 def _add_option(option: Option) -> Callable[..., Any]:

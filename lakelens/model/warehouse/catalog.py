@@ -25,6 +25,7 @@ from lakelens.model.table import Table
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from lakelens.answers.survey import Survey
     from lakelens.model.deletes import LiveRows
     from lakelens.model.finding import Finding
     from lakelens.model.view import View
@@ -393,10 +394,39 @@ class Catalog(NamedItems[FoundTable]):
 
     def place(self, path: str | None) -> str:
         """Place a path relative to the root; the root itself is `.`, and a path elsewhere stays whole."""
-        root = self.root.rstrip("/")
-        if path is None or path.rstrip("/") == root:
-            return "."
-        return path.removeprefix(f"{root}/")
+        return place_below(self.root, path)
+
+    def ask(self, *names: str, processes: int | None = None) -> Survey:
+        """Ask each table some questions, in several processes of this machine; one broken table stops nothing.
+
+        Parameters
+        ----------
+        names
+            `check`, `health`, `space`, or questions with figures that other packages add.
+        processes
+            How many processes read; None for one of each processor, and fewer for few tables.
+
+        Returns
+        -------
+        Survey
+            One row for each table, with its figures or its error; `worst` are those to do something about, the worst
+            first. An interrupt ends it, and what was answered until then is the result.
+
+        Raises
+        ------
+        LakeError
+            There is no such question; the nearest names are in it.
+
+        Examples
+        --------
+        >>> from lakelens import find, sample
+        >>> survey = find(sample("iceberg").location).ask("check", "health")
+        >>> survey
+        <Survey check, health of 1 tables>
+        >>> survey[0].figures["errors"], survey[0].error
+        (0, None)
+        """
+        return cast("Survey", call("answers.survey:survey_tables", self, names, processes))
 
     def read_outlines(self) -> list[Outline]:
         """Read the outline of each table, in order: every table is opened, by several threads; no manifest is read."""
@@ -425,6 +455,18 @@ class Catalog(NamedItems[FoundTable]):
 
 
 _KNOWN_UNOPENED = {"name", "format", "path"}
+
+
+def place_below(root: str, path: str | None) -> str:
+    """Place a path relative to a root; the root itself is `.`, and a path elsewhere stays whole.
+
+    >>> place_below("/lake/", "/lake/shop/orders"), place_below("/lake", "/lake")
+    ('shop/orders', '.')
+    """
+    root = root.rstrip("/")
+    if path is None or path.rstrip("/") == root:
+        return "."
+    return path.removeprefix(f"{root}/")
 
 
 def _check_column(name: str) -> None:

@@ -22,6 +22,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from lakelens.analysis.space.census import Slices
+from lakelens.answers.own import QUESTIONS
+from lakelens.answers.survey import list_figures
 from lakelens.model.facts.facts import (
     FIGURES,
     FINDING,
@@ -134,12 +136,7 @@ _COLUMNS: dict[str, dict[str, str]] = {
     },
     "answers": {
         **_KEY,
-        "verdict": "string",
-        **dict.fromkeys(("compared", "differ", "errors", "warnings", "missing", "orphans"), "int64"),
-        **dict.fromkeys(("act", "watch", "good"), "int64"),
-        "first": "string",
-        "call": "string",
-        **dict.fromkeys(("total_bytes", "live_bytes", "reclaimable_bytes"), "int64"),
+        **list_figures(QUESTIONS),
         "error": "string",
     },
     "measures": {**_KEY, **list_kinds(Measures.facts)},

@@ -18,8 +18,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from lakelens.answers.own import QUESTIONS
-from lakelens.answers.parts import describe, read_part
-from lakelens.errors import LakeError, Missing, NotATable, list_nearest
+from lakelens.answers.survey import answer_questions
+from lakelens.errors import LakeError, Missing, NotATable
 from lakelens.model.facts.facts import FIGURES, FINDING, list_facts
 from lakelens.model.fileset import FileColumns
 from lakelens.model.finding import Finding, Findings
@@ -122,8 +122,8 @@ _ANSWERED = "; answered: "  # in a signature, before the answers that were given
 
 Row = dict[str, Any]
 Rows = Iterator[tuple[str, Row]]
-# in the order in which they are worked out: each finds in memory what those before it have read
-NAMES = tuple(name for name, question in QUESTIONS.items() if question.figures)
+#: The questions that its tables can be asked: those of other packages have no columns here.
+ANSWERABLE = {name: question for name, question in QUESTIONS.items() if question.figures}
 
 
 @dataclass(frozen=True, slots=True)
@@ -407,32 +407,8 @@ def describe_failure(place: TablePlace, known: Known, error: Exception) -> Rows:
         yield "findings", describe_finding(Finding("error", code, place.url, message), key, of_state=True)
 
 
-def check_names(names: Collection[str]) -> tuple[str, ...]:
-    """Check the answers that are asked for, in the order in which they are worked out. Raises `LakeError` for another name.
-
-    >>> check_names({"health", "check"})
-    ('check', 'health')
-    """
-    for name in names:
-        if name not in NAMES:
-            raise LakeError(f"an inventory has no answer {name!r}", hint=list_nearest(str(name), NAMES))
-    return tuple(name for name in NAMES if name in names)
-
-
 def describe_answers(table: Table, key: Row, asked: Collection[str]) -> Rows:
     """The rows of the answers that are asked for; one that fails leaves its figures empty, and `error` says why."""
-    figures: Row = {}
-    failed: list[str] = []
-    for name in check_names(asked):
-        try:
-            # all or nothing: an error half way leaves no rows
-            answer, question = table.ask(name), QUESTIONS[name]
-            described = describe(answer, question.figures)
-            rows = [(part.name, row) for part in question.rows for row in read_part(answer, part)]
-        except Exception as error:  # one table that cannot be judged must not hide the others
-            reason = str(error) if isinstance(error, LakeError) else f"{type(error).__name__}: {error}"
-            failed.append(f"{name}: {reason}")
-            continue
-        figures |= described
-        yield from ((of, {**key, **row}) for of, row in rows)
-    yield "answers", {**key, **figures, "error": "; ".join(failed) or None}
+    answered = answer_questions(table, asked)
+    yield from ((of, {**key, **row}) for of, row in answered.rows)
+    yield "answers", {**key, **answered.figures, "error": "; ".join(answered.failed) or None}

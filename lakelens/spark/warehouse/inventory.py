@@ -6,9 +6,10 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from lakelens.answers.survey import check_names
 from lakelens.errors import Missing
 from lakelens.spark.local.session import check_running
-from lakelens.spark.warehouse.facts import check_names
+from lakelens.spark.warehouse.facts import ANSWERABLE
 from lakelens.spark.warehouse.run import Run
 from lakelens.spark.warehouse.store import Commit, open_store
 from lakelens.spark.warehouse.tables import list_places
@@ -75,7 +76,7 @@ def inventory(
     LakeError
         Another run has taken over the same target, or there is no such answer.
     """
-    asked = check_names(answers)
+    asked = check_names(answers, ANSWERABLE)
     check_running(spark)
     places = list_places(root_or_catalog, spark, depth=depth, storage_options=storage_options)
     store = open_store(spark, target)

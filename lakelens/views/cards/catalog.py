@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from lakelens.answers.survey import Survey
 from lakelens.errors import LakeError
 from lakelens.model.view import View
 from lakelens.model.warehouse.catalog import (
@@ -201,7 +202,7 @@ def _list_notes(outlines: Sequence[Outline], *, is_sorted: bool) -> list[Note]:
     return notes
 
 
-def fold_problems(catalog: Catalog, *, opened: bool = True) -> Fold:
+def fold_problems(catalog: Catalog | Survey, *, opened: bool = True) -> Fold:
     """Show the directories that could not be looked into, by the reason: one line for each."""
     groups: dict[tuple[str, str], list[str]] = {}
     for problem in catalog.problems:
