@@ -70,18 +70,15 @@ def check_names(names: Iterable[str], known: Mapping[str, Question] | None = Non
     return tuple(name for name in known if name in asked)
 
 
-def list_figures(names: Iterable[str]) -> dict[str, str]:
+def list_figures(questions: Iterable[Question]) -> dict[str, str]:
     """List the figures of some questions with their kinds.
 
-    >>> list_figures(["health"])
+    >>> list_figures([find_answerable()["health"]])
     {'act': 'int64', 'watch': 'int64', 'good': 'int64', 'first': 'string', 'call': 'string'}
     """
-    known = find_answerable()
-    figures = [figure for name in names for figure in known[name].figures]
-    return {
-        figure.name: figure.kind
-        for figure in (figure if isinstance(figure, Datum) else Datum(figure) for figure in figures)
-    }
+    figures = (figure for question in questions for figure in question.figures)
+    listed = (figure if isinstance(figure, Datum) else Datum(figure) for figure in figures)
+    return {figure.name: figure.kind for figure in listed}
 
 
 def answer_questions(table: Table, names: Iterable[str]) -> Answered:
@@ -194,7 +191,10 @@ class Survey(Items[SurveyedTable]):
         def read(name: str, kind: str) -> Fact:
             return Fact(name, kind, lambda table: table.figures.get(name))
 
-        figures = (read(name, kind) for name, kind in list_figures(self.names).items())
+        figures = (
+            read(name, kind)
+            for name, kind in list_figures(map(find_answerable().__getitem__, self.names)).items()
+        )
         return build_rows(self, (Fact("name"), Fact("format"), Fact("path"), *figures, Fact("error")))
 
     def __reduce__(self) -> tuple[Any, ...]:

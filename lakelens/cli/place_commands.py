@@ -29,12 +29,20 @@ if TYPE_CHECKING:
     pass
 
 
-@click.command(epilog="lakelens find warehouse  ·  lakelens find s3://bucket/warehouse --depth 2 --json")
+@click.command(
+    epilog="""lakelens find warehouse  ·  lakelens find warehouse --where "columns LIKE '%email%'" --json"""
+)
 @click.argument("root", required=False)
 @click.option(
     "--depth", type=click.IntRange(0), default=4, show_default=True, help="how many levels to look at"
 )
 @click.option("--sizes", is_flag=True, help="count files and bytes where the newest metadata does not")
+@click.option(
+    "--where",
+    metavar="CONDITION",
+    help="only the tables of which a condition in SQL holds: name, format, path, live_rows, files, size_bytes, snapshots, "
+    "committed_at, operation, columns, properties, errors, warnings, error",
+)
 @storage_option
 @catalog_option
 @enclosed_option
@@ -43,6 +51,7 @@ def find(
     root: str | None,
     depth: int,
     sizes: bool,
+    where: str | None,
     storage: tuple[tuple[str, str], ...],
     catalog: str | None,
     enclosed: bool,
@@ -64,6 +73,8 @@ def find(
         raise found.problems[0]
     if sizes:
         found = found.measure()
+    if where is not None:
+        found = found.where(where)
     with output:
         if output.as_json:
             from lakelens.cli.facts import describe_catalog

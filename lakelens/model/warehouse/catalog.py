@@ -48,6 +48,9 @@ class Outline:
     snapshot_count: int | None = None
     committed_at: datetime | None = None
     operation: str | None = None
+    #: the paths of all columns of the current schema, and the properties as `NAME=VALUE`, each joined by commas
+    columns: str | None = None
+    properties: str | None = None
     findings: tuple[Finding, ...] = ()
     reads: Reads | None = None
     error: LakeError | None = None
@@ -219,6 +222,8 @@ class Catalog(NamedItems[FoundTable]):
         Fact("snapshots", "int64", lambda found: found.outline.snapshot_count),
         Fact("committed_at", "time", lambda found: found.outline.committed_at),
         Fact("operation", "string", lambda found: found.outline.operation),
+        Fact("columns", "string", lambda found: found.outline.columns),
+        Fact("properties", "string", lambda found: found.outline.properties),
         Fact("errors", "int64", lambda found: found.outline.count_findings("error")),
         Fact("warnings", "int64", lambda found: found.outline.count_findings("warning")),
         Fact("error", "string", lambda found: found.outline.error and found.outline.error.reason),
@@ -438,7 +443,8 @@ class Catalog(NamedItems[FoundTable]):
         `name`, `format` and `path` are as found. `live_rows` is exact or null; then `at_most_rows` may say how many there
         are at most. `files` and `size_bytes` are those of the newest state, null where they were not counted; `snapshots`
         is how many are kept, null for a format that keeps none. `committed_at` (UTC) and `operation` are of the newest
-        snapshot. `errors` and `warnings` count findings; `error` says why a table cannot be opened.
+        snapshot. `columns` are the paths of the current schema and `properties` are `NAME=VALUE`, joined by commas, to be
+        searched with LIKE. `errors` and `warnings` count findings; `error` says why a table cannot be opened.
 
         >>> from lakelens import find, sample
         >>> find(sample("iceberg-basic").location).to_arrow().select(["live_rows", "snapshots", "error"]).to_pylist()

@@ -136,7 +136,7 @@ _COLUMNS: dict[str, dict[str, str]] = {
     },
     "answers": {
         **_KEY,
-        **list_figures(QUESTIONS),
+        **list_figures(QUESTIONS.values()),
         "error": "string",
     },
     "measures": {**_KEY, **list_kinds(Measures.facts)},
