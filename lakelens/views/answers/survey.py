@@ -10,6 +10,7 @@ from lakelens.views.cards.catalog import fold_problems
 from lakelens.views.describe import describe, one
 
 _MOST_WORST = 10
+_TEXTS = ("verdict", "first", "call", "error")
 _SIZES = ("total_bytes", "live_bytes", "reclaimable_bytes")
 # a figure that is nothing to worry about where it is 0, and what it is else
 _ROLES: dict[str, Role] = {"errors": "warn", "missing": "warn", "act": "warn", "warnings": "warn"}
@@ -74,7 +75,7 @@ def _grid(survey: Survey, tables: Survey, total: int) -> Body:
     names = list(dict.fromkeys(name for table in tables for name in table.figures))
     if any(table.error for table in tables):
         names.append("error")
-    columns = [f"{_name(name)}{'' if _is_text(name) else '#'}" for name in names]
+    columns = [f"{_name(name)}{'' if name in _TEXTS else '#'}" for name in names]
     rows = (
         (
             named.place("table", table.path, wording.clean(survey.place(table.path))),
@@ -87,10 +88,6 @@ def _grid(survey: Survey, tables: Survey, total: int) -> Body:
 
 def _name(figure: str) -> str:
     return _TITLES.get(figure, figure.replace("_", " "))
-
-
-def _is_text(figure: str) -> bool:
-    return figure in ("verdict", "first", "call", "error")
 
 
 def _show(name: str, value: object) -> Cell:
