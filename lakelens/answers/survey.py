@@ -136,7 +136,7 @@ class SurveyedTable(Displayable):
 
     @property
     def rank(self) -> tuple[int, ...]:
-        """How much there is to do: errors, bytes that can be had back, measures to act on. Greater is worse."""
+        """How much there is to do: errors, bytes that can be freed, measures to act on. Greater is worse."""
         figures = self.figures
         broken = (figures.get("errors") or 0) + bool(self.answered.failed)
         return broken, figures.get("reclaimable_bytes") or 0, figures.get("act") or 0
@@ -170,7 +170,7 @@ class Survey(Items[SurveyedTable]):
 
     @property
     def worst(self) -> Self:
-        """The tables to do something about: damaged first, then by bytes to be had back, then by acts."""
+        """The tables to do something about: damaged first, then by bytes to be freed, then by acts."""
         ranked = sorted(
             (table for table in self if any(table.rank)), key=lambda table: table.rank, reverse=True
         )

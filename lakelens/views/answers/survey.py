@@ -14,7 +14,7 @@ _TEXTS = ("verdict", "first", "call", "error")
 _SIZES = ("total_bytes", "live_bytes", "reclaimable_bytes")
 # a figure that is nothing to worry about where it is 0, and what it is else
 _ROLES: dict[str, Role] = {"errors": "warn", "missing": "warn", "act": "warn", "warnings": "warn"}
-_TITLES = {"first": "what to do first", "reclaimable_bytes": "could be had back", "total_bytes": "bytes"}
+_TITLES = {"first": "what to do first", "reclaimable_bytes": "could be freed", "total_bytes": "bytes"}
 
 
 @describe.register
