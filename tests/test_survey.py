@@ -15,10 +15,11 @@ import pytest
 
 import lakelens as ll
 from lakelens.answers.parts import describe
-from lakelens.answers.survey import Survey, check_names, find_answerable
+from lakelens.answers.survey import check_names, find_answerable
 from lakelens.errors import LakeError
 from lakelens.model.storage import Evidence
 from lakelens.model.warehouse.catalog import Catalog, FoundTable
+from lakelens.model.warehouse.survey import Survey
 from lakelens.options import display
 from tests.support.documents import invoke
 

@@ -12,38 +12,22 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
-from dataclasses import field
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from lakelens.answers.parts import describe, read_part
 from lakelens.answers.question import Datum, Question, load_questions
-from lakelens.display import Displayable
 from lakelens.errors import Interrupted, LakeError, list_nearest
-from lakelens.lazy import dataclass
-from lakelens.model.collections import Items
-from lakelens.model.facts.facts import Fact, build_rows
-from lakelens.model.warehouse.catalog import place_below
+from lakelens.model.warehouse.survey import Answered, Survey, SurveyedTable
 from lakelens.progress import Progress
 from lakelens.threads import start_pool
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from lakelens.model.table import Table
     from lakelens.model.warehouse.catalog import Catalog, FoundTable
 
 #: Tables for which another process is worth its start.
 _TABLES_A_PROCESS = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """What the questions said of one table: its figures by name, the rows of what it is made of, and what failed."""
-
-    figures: Mapping[str, Any]
-    rows: tuple[tuple[str, Mapping[str, Any]], ...] = ()
-    failed: tuple[str, ...] = ()
 
 
 def find_answerable() -> dict[str, Question]:
@@ -115,95 +99,6 @@ def ask_table(found: FoundTable, names: Sequence[str]) -> Answered:
     return Answered(answered.figures, failed=answered.failed)
 
 
-@dataclass(frozen=True, repr=False)
-class SurveyedTable(Displayable):
-    """One table of a survey: what it is called, where and what it is, and what was answered."""
-
-    name: str
-    format: str
-    path: str
-    answered: Answered = field(repr=False)
-
-    @property
-    def figures(self) -> Mapping[str, Any]:
-        """The figures that were asked for, by name."""
-        return self.answered.figures
-
-    @property
-    def error(self) -> str | None:
-        """Why it cannot be opened, or which answer failed; None where all is answered."""
-        return "; ".join(self.answered.failed) or None
-
-    @property
-    def rank(self) -> tuple[int, ...]:
-        """How much there is to do: errors, bytes that can be freed, measures to act on. Greater is worse."""
-        figures = self.figures
-        broken = (figures.get("errors") or 0) + bool(self.answered.failed)
-        return broken, figures.get("reclaimable_bytes") or 0, figures.get("act") or 0
-
-    def __repr__(self) -> str:
-        return f"<SurveyedTable {self.format} {self.name}>"
-
-
-class Survey(Items[SurveyedTable]):
-    """What questions say of many tables: a row for each, in path order. `worst` has those to do something about."""
-
-    __slots__ = ("names", "problems", "root")
-
-    def __init__(
-        self,
-        tables: Iterable[SurveyedTable] = (),
-        names: Sequence[str] = (),
-        root: str = "",
-        problems: Sequence[LakeError] = (),
-    ) -> None:
-        super().__init__(tables)
-        #: the questions that were asked
-        self.names = tuple(names)
-        #: the directory, or what the catalog is called
-        self.root = root
-        #: what could not be looked into, and that it was interrupted
-        self.problems = tuple(problems)
-
-    def _like(self, held: Sequence[Any]) -> Self:
-        return type(self)(held, self.names, self.root, self.problems)
-
-    @property
-    def worst(self) -> Self:
-        """The tables to do something about: damaged first, then by bytes to be freed, then by acts."""
-        ranked = sorted(
-            (table for table in self if any(table.rank)), key=lambda table: table.rank, reverse=True
-        )
-        return self._like(tuple(ranked))
-
-    @property
-    def damaged(self) -> Self:
-        """The tables with errors, and those that could not be answered for."""
-        return self._like(tuple(table for table in self if table.rank[0]))
-
-    def place(self, path: str | None) -> str:
-        """Place a path relative to the root; the root itself is `.`, and a path elsewhere stays whole."""
-        return place_below(self.root, path)
-
-    def to_arrow(self) -> pa.Table:
-        """One row for each: `name`, `format`, `path`, the figures of the questions, and `error`."""
-
-        def read(name: str, kind: str) -> Fact:
-            return Fact(name, kind, lambda table: table.figures.get(name))
-
-        figures = (
-            read(name, kind)
-            for name, kind in list_figures(map(find_answerable().__getitem__, self.names)).items()
-        )
-        return build_rows(self, (Fact("name"), Fact("format"), Fact("path"), *figures, Fact("error")))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (tuple(self), self.names, self.root, self.problems)
-
-    def __repr__(self) -> str:
-        return f"<Survey {', '.join(self.names)} of {len(self)} tables>"
-
-
 def survey_tables(catalog: Catalog, names: Iterable[str], processes: int | None = None) -> Survey:
     """Ask each table of a catalog some questions; see `Catalog.ask`."""
     asked = check_names(names)
@@ -225,7 +120,8 @@ def survey_tables(catalog: Catalog, names: Iterable[str], processes: int | None 
         )
         for position in sorted(answers)
     ]
-    return Survey(listed, asked, catalog.root, problems)
+    kinds = list_figures(map(find_answerable().__getitem__, asked))
+    return Survey(listed, asked, kinds, catalog.root, problems)
 
 
 def _ask_each(

@@ -14,7 +14,7 @@ from lakelens.cli.output import Output
 
 if TYPE_CHECKING:
     from lakelens.answers.question import Question
-    from lakelens.answers.survey import Survey
+    from lakelens.model.warehouse.survey import Survey
 
 _OF_ONE = ("format", "branch", "version", "catalog")
 

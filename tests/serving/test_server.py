@@ -358,17 +358,18 @@ def test_a_unix_socket_is_for_its_user_alone(lake: Path, tmp_path: Path) -> None
         str(place),
     ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout and f"unix:{place}" in process.stdout.readline()
-        assert stat.S_IMODE(place.stat().st_mode) == 0o600
-        transport = httpx.HTTPTransport(uds=str(place))
-        with httpx.Client(transport=transport, base_url="http://hub.example") as client:
-            answer = client.get("/")
-            assert (
-                answer.status_code == 200
-                and "frame-ancestors 'self'" in answer.headers["content-security-policy"]
-            )
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(10) == 0
+        try:
+            assert process.stdout and f"unix:{place}" in process.stdout.readline()
+            assert stat.S_IMODE(place.stat().st_mode) == 0o600
+            transport = httpx.HTTPTransport(uds=str(place))
+            with httpx.Client(transport=transport, base_url="http://hub.example", timeout=60) as client:
+                answer = client.get("/")
+            assert answer.status_code == 200
+            assert "frame-ancestors 'self'" in answer.headers["content-security-policy"]
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(60) == 0
+        finally:
+            process.kill()  # what fails here is no reason to wait for ever
     assert not place.exists()
 
 

@@ -25,7 +25,6 @@ from lakelens.model.table import Table
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from lakelens.answers.survey import Survey
     from lakelens.model.deletes import LiveRows
     from lakelens.model.finding import Finding
     from lakelens.model.view import View
@@ -401,7 +400,7 @@ class Catalog(NamedItems[FoundTable]):
         """Place a path relative to the root; the root itself is `.`, and a path elsewhere stays whole."""
         return place_below(self.root, path)
 
-    def ask(self, *names: str, processes: int | None = None) -> Survey:
+    def ask(self, *names: str, processes: int | None = None) -> Any:
         """Ask each table some questions, in several processes of this machine; one broken table stops nothing.
 
         Parameters
@@ -431,7 +430,7 @@ class Catalog(NamedItems[FoundTable]):
         >>> survey[0].figures["errors"], survey[0].error
         (0, None)
         """
-        return cast("Survey", call("answers.survey:survey_tables", self, names, processes))
+        return call("answers.survey:survey_tables", self, names, processes)
 
     def read_outlines(self) -> list[Outline]:
         """Read the outline of each table, in order: every table is opened, by several threads; no manifest is read."""

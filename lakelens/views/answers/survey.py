@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakelens.answers.survey import Survey, SurveyedTable
+from lakelens.model.warehouse.survey import Survey, SurveyedTable
 from lakelens.options import display
 from lakelens.views.card import cells, named, wording
 from lakelens.views.card.model import Body, Card, Cell, Fold, Note, Role

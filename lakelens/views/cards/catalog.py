@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from lakelens.answers.survey import Survey
 from lakelens.errors import LakeError
 from lakelens.model.view import View
 from lakelens.model.warehouse.catalog import (
@@ -17,6 +16,7 @@ from lakelens.model.warehouse.catalog import (
     Sample,
     Samples,
 )
+from lakelens.model.warehouse.survey import Survey
 from lakelens.options import display
 from lakelens.views.card import cells, named, wording
 from lakelens.views.card.model import Block, Card, Cell, Fact, Fold, Grid, Note
