@@ -72,7 +72,7 @@ def make_warehouse(explorer: Explorer, place: Place) -> Page | Redirect:
         with display.using(max_rows=_MOST_VIEWS):
             views = grid_views(catalog.views, whole.place)
         parts.append(Section("Views", words, (Card("", "", body=(views,)),)))
-    problems = (fold_problems(catalog, opened=False),) if catalog.problems else ()
+    problems = (fold_problems(catalog.problems, catalog.place, opened=False),) if catalog.problems else ()
     parts.append(Card("", "", body=tuple(_list_notes(catalog, outlines)), folds=problems))
     return Page(place, name, parts, list_crumbs(place))
 

@@ -35,7 +35,7 @@ def card_of_survey(survey: Survey, detail: int = 1) -> Card:
         )
     ]
     if survey.problems:
-        folds.append(fold_problems(survey))
+        folds.append(fold_problems(survey.problems, survey.place))
     return Card(
         f"{', '.join(survey.names)} of {wording.name(survey.root) or 'tables'}",
         count_tables(survey),

@@ -16,7 +16,6 @@ from lakelens.model.warehouse.catalog import (
     Sample,
     Samples,
 )
-from lakelens.model.warehouse.survey import Survey
 from lakelens.options import display
 from lakelens.views.card import cells, named, wording
 from lakelens.views.card.model import Block, Card, Cell, Fact, Fold, Grid, Note
@@ -64,7 +63,7 @@ def card_of_catalog(catalog: Catalog, detail: int = 1) -> Card:
     if rows:
         folds.append(_fold_findings(catalog, pairs))
     if catalog.problems:
-        folds.append(fold_problems(catalog))
+        folds.append(fold_problems(catalog.problems, catalog.place))
     return Card(
         wording.name(catalog.root) or "tables",
         _count_formats(catalog),
@@ -202,11 +201,13 @@ def _list_notes(outlines: Sequence[Outline], *, is_sorted: bool) -> list[Note]:
     return notes
 
 
-def fold_problems(catalog: Catalog | Survey, *, opened: bool = True) -> Fold:
+def fold_problems(
+    problems: Sequence[LakeError], place: Callable[[str | None], str], *, opened: bool = True
+) -> Fold:
     """Show the directories that could not be looked into, by the reason: one line for each."""
     groups: dict[tuple[str, str], list[str]] = {}
-    for problem in catalog.problems:
-        groups.setdefault((problem.reason, problem.hint or ""), []).append(catalog.place(problem.path))
+    for problem in problems:
+        groups.setdefault((problem.reason, problem.hint or ""), []).append(place(problem.path))
     ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
     rows = []
     for (reason, hint), paths in ordered:
@@ -218,7 +219,7 @@ def fold_problems(catalog: Catalog | Survey, *, opened: bool = True) -> Fold:
         f"{wording.clean(reason.split(':')[0], 60)} ({len(paths):,})" for (reason, _), paths in ordered[:3]
     ]
     more = f", {len(ordered) - 3:,} more reasons" if len(ordered) > 3 else ""
-    number = wording.plural(len(catalog.problems), "directory", "directories")
+    number = wording.plural(len(problems), "directory", "directories")
     return Fold("Problems", f"{number} not listed: {', '.join(said)}{more}", lambda: one(grid), opened=opened)
 
 
