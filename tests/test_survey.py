@@ -135,3 +135,13 @@ def test_a_directory_without_tables_is_no_table(tmp_path: Path) -> None:
     result = invoke("health", str(tmp_path))
     assert result.exit_code == 2
     assert "try: lakelens find" in result.stderr
+
+
+def test_tables_are_found_by_column_and_by_property(warehouse: Path) -> None:
+    by_column = ll.find(warehouse).where("columns LIKE '%amount%'")
+    assert [Path(table.path).name for table in by_column] == ["paimon-deletion-vectors"]
+    vectors = ll.find(warehouse).where("properties LIKE '%deletion-vectors.enabled=true%'")
+    assert [Path(table.path).name for table in vectors] == ["paimon-deletion-vectors"]
+    result = invoke("find", str(warehouse), "--where", "name = 'hive'", "--json")
+    assert [table["name"] for table in json.loads(result.stdout)["tables"]] == ["hive"]
+    assert "columns" not in ll.find(warehouse).to_arrow().schema.names

@@ -138,8 +138,6 @@ def outline_table(found: FoundTable) -> Outline:
     try:
         table = found.look()
         outline = Outline(table.traits.title, table.traits.variant, table.traits.has_snapshots)
-        outline = replace(outline, columns=", ".join(path for path, _ in table.schema.walk()))
-        outline = replace(outline, properties=", ".join(f"{n}={v}" for n, v in table.properties.items()))
         is_counted = found.is_measured or not found.is_far
         outline = _add_figures(outline, table, is_counted=is_counted)
         if found.is_measured and outline.size_bytes is None and table.current is not None:

@@ -47,9 +47,6 @@ class Outline:
     snapshot_count: int | None = None
     committed_at: datetime | None = None
     operation: str | None = None
-    #: the paths of all columns of the current schema, and the properties as `NAME=VALUE`, each joined by commas
-    columns: str | None = None
-    properties: str | None = None
     findings: tuple[Finding, ...] = ()
     reads: Reads | None = None
     error: LakeError | None = None
@@ -111,6 +108,19 @@ class FoundTable(Displayable):
             return cast("Outline", call("analysis.figures:outline_table", self))
         finally:
             object.__setattr__(self, "_looker", None)
+
+    @cached_property
+    def declared(self) -> tuple[str | None, str | None]:
+        """The paths of its columns, and its properties as `NAME=VALUE`, each joined by commas.
+
+        None where it cannot be opened. Of a table without metadata a file is read for its columns.
+        """
+        try:
+            table = self.open()
+            columns = ", ".join(path for path, _ in table.schema.walk())
+            return columns, ", ".join(f"{name}={value}" for name, value in table.properties.items())
+        except LakeError:
+            return None, None
 
     @property
     def is_outlined(self) -> bool:
@@ -221,8 +231,6 @@ class Catalog(NamedItems[FoundTable]):
         Fact("snapshots", "int64", lambda found: found.outline.snapshot_count),
         Fact("committed_at", "time", lambda found: found.outline.committed_at),
         Fact("operation", "string", lambda found: found.outline.operation),
-        Fact("columns", "string", lambda found: found.outline.columns),
-        Fact("properties", "string", lambda found: found.outline.properties),
         Fact("errors", "int64", lambda found: found.outline.count_findings("error")),
         Fact("warnings", "int64", lambda found: found.outline.count_findings("warning")),
         Fact("error", "string", lambda found: found.outline.error and found.outline.error.reason),
@@ -272,9 +280,10 @@ class Catalog(NamedItems[FoundTable]):
         Parameters
         ----------
         predicate
-            A condition in SQL over the columns of `to_arrow` (`"live_rows > 1e6 AND committed_at < '2024-01-01'"`), or a
-            function of a `FoundTable`; None chooses by the facts alone. No table is opened to know `name`, `format` and
-            `path`; for any other column all are.
+            A condition in SQL over the columns of `to_arrow` (`"live_rows > 1e6 AND committed_at < '2024-01-01'"`) and over
+            two texts, `columns` and `properties`, in which LIKE finds a column or `NAME=VALUE`; or a function of a
+            `FoundTable`; None chooses by the facts alone. No table is opened to know `name`, `format` and `path`; for any
+            other column all are.
         equal
             Values of text columns, in which `*` stands for any text. A `name` may be any of a table's names.
 
@@ -318,7 +327,7 @@ class Catalog(NamedItems[FoundTable]):
         names = (
             self._list_names(found)
             if column == "name"
-            else (choose_facts(self.facts, column)[0].read(found),)
+            else (choose_facts((*self.facts, *_DECLARED), column)[0].read(found),)
         )
         return any(fnmatchcase("" if name is None else str(name), wanted) for name in names)
 
@@ -353,7 +362,7 @@ class Catalog(NamedItems[FoundTable]):
     def _build_columns(self, names: Sequence[str]) -> pa.Table:
         if not set(names) <= _KNOWN_UNOPENED:
             self.read_outlines()
-        return build_rows(self, choose_facts(self.facts, *names))
+        return build_rows(self, choose_facts((*self.facts, *_DECLARED), *names))
 
     def below(self, path: str) -> Self:
         """The tables, views, problems and empty directories below a directory, which is the root of this listing.
@@ -442,8 +451,7 @@ class Catalog(NamedItems[FoundTable]):
         `name`, `format` and `path` are as found. `live_rows` is exact or null; then `at_most_rows` may say how many there
         are at most. `files` and `size_bytes` are those of the newest state, null where they were not counted; `snapshots`
         is how many are kept, null for a format that keeps none. `committed_at` (UTC) and `operation` are of the newest
-        snapshot. `columns` are the paths of the current schema and `properties` are `NAME=VALUE`, joined by commas, to be
-        searched with LIKE. `errors` and `warnings` count findings; `error` says why a table cannot be opened.
+        snapshot. `errors` and `warnings` count findings; `error` says why a table cannot be opened.
 
         >>> from lakelens import find, sample
         >>> find(sample("iceberg-basic").location).to_arrow().select(["live_rows", "snapshots", "error"]).to_pylist()
@@ -459,7 +467,12 @@ class Catalog(NamedItems[FoundTable]):
         return f"<Catalog {len(self)} tables>"
 
 
-_KNOWN_UNOPENED = {"name", "format", "path"}
+_KNOWN_UNOPENED = {"name", "format", "path", "columns", "properties"}
+# what tables are searched for, and no table of tables says
+_DECLARED = (
+    Fact("columns", "string", lambda found: found.declared[0]),
+    Fact("properties", "string", lambda found: found.declared[1]),
+)
 
 
 def place_below(root: str, path: str | None) -> str:
@@ -475,7 +488,7 @@ def place_below(root: str, path: str | None) -> str:
 
 
 def _check_column(name: str) -> None:
-    known = [fact.name for fact in Catalog.facts]
+    known = [fact.name for fact in (*Catalog.facts, *_DECLARED)]
     if name not in known:
         raise LakeError(f"there is no column {name}", hint=list_nearest(name, known))
 
