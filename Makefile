@@ -7,11 +7,12 @@ DEMO ?= demo
 # as many at once as there is memory for, 4 GB each; a browser and a JVM are waited for, so that three fill two processors
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(3, int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 4e9) or 1))')
 
-.PHONY: demo test test-all exhaustive fuzz lab check lint types rooms unit spark4 tab-test matrix dist notebooks save-notebooks pictures benchmarks benchmark-venv lock clean help
+.PHONY: demo site test test-all exhaustive fuzz lab check lint types rooms unit spark4 tab-test matrix dist notebooks save-notebooks pictures benchmarks benchmark-venv lock clean help
 
 help:
 	@echo "make demo   what an INSERT writes to a Hive, an Iceberg, a Paimon and a Delta table, on local Spark"
 	@echo "make lab    JupyterLab on the notebooks"
+	@echo "make site   the explorer as a folder of static files, at site/"
 	@echo "make test   every check: style, types, rooms, tests, notebooks; make test-all takes every case of each"
 	@echo "make tab-test the core in Pyodide, in Node and in Chromium"
 	@echo "make matrix the tests under every Python here, PySpark 4.1, JupyterLab and Notebook"
@@ -33,6 +34,10 @@ demo: $(READY)
 lab: $(READY)
 	@$(BIN)/jupyter trust notebooks/*.ipynb
 	@$(BIN)/jupyter lab notebooks/00-start.ipynb
+
+# what is fetched for it is kept in build/tab
+site: $(READY)
+	@$(BIN)/lakelens tab site --parts build/tab
 
 test: lint types rooms unit notebooks
 	@echo "lakelens: every check passed; make test-all takes every case of each"
@@ -138,8 +143,10 @@ lock:
 		--generate-hashes --no-emit-index-url --no-header --quiet -o tests/spark/spark4.lock
 	@$(BIN)/uv pip compile tests/benchmarks/requirements.in --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-header --quiet -o tests/benchmarks/requirements.lock
+	@$(BIN)/uv pip compile lakelens/tab/packages.in -c requirements.lock --universal --python-version 3.14 \
+		--generate-hashes --no-emit-index-url --no-header --quiet -o lakelens/tab/packages.lock
 	@$(BIN)/uv pip compile tests/tab/packages.in -c requirements.lock --universal --python-version 3.14 \
 		--generate-hashes --no-emit-index-url --no-header --quiet -o tests/tab/packages.lock
 
 clean:
-	@rm -rf $(VENV) $(DEMO) warehouse build
+	@rm -rf $(VENV) $(DEMO) warehouse build site

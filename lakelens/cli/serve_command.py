@@ -1,4 +1,4 @@
-"""`lakelens serve`: the explorer of a warehouse or a table, in a browser."""
+"""`lakelens serve` and `lakelens tab`: the explorer in a browser, from a server or as a folder of static files."""
 
 from __future__ import annotations
 
@@ -82,6 +82,28 @@ def serve(root: str, browser: bool, storage: tuple[tuple[str, str], ...], **opti
     if any(thread.name.startswith("lakelens-page") for thread in threading.enumerate()):
         sys.stderr.flush()
         os._exit(0)  # a page is still being made, and nobody waits for it
+
+
+@click.command(epilog="lakelens tab public/lakelens  ·  python -m http.server --directory public/lakelens")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option(
+    "--parts",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="keep what is fetched here, for the next time; without it nothing is kept",
+)
+def tab(folder: Path, parts: Path | None) -> None:
+    """Write the explorer as static files to FOLDER: a page that opens a folder of its reader's, with no server behind it.
+
+    Any web server may send them, below any path, or the pages of a code host. Python for browsers comes from npm, the
+    packages from PyPI, each pinned by its hash: pip install 'lakelens[tab]' brings what fetches them.
+    """
+    from lakelens.tab.building import build
+    from lakelens.tab.parts import gather
+
+    with tempfile.TemporaryDirectory() as unkept:
+        made = build(folder, gather(parts or Path(unkept)))
+    click.echo(f"{made.path}: {made.size / 1e6:.1f} MB in static files, version {made.version}")
+    click.echo("they need a web server, for instance: python -m http.server --directory " + str(made.path))
 
 
 def _load() -> Any:

@@ -31,6 +31,7 @@ from lakelens.warehouse import find_tables
 T = TypeVar("T")
 #: Seconds after which the warehouse is walked again.
 LOOKED_FOR = 10.0
+_MOST_LEADS = 3
 _MOST_REMEMBERED = (
     10_000  # tables of which it is known what was their newest snapshot when they were first asked for
 )
@@ -116,6 +117,20 @@ class Explorer:
             return self._known
         finally:
             self._lock.release()
+
+    def follow(self, place: Place) -> Page | Redirect:
+        """Give what `answer` does; never where it leads to by the same address.
+
+        >>> import lakelens as ll
+        >>> explorer = Explorer(ll.sample("hive").location)
+        >>> type(explorer.answer(Place())).__name__, type(explorer.follow(Place())).__name__
+        ('Redirect', 'Redirect')
+        """
+        found = self.answer(place)
+        for _ in range(_MOST_LEADS):  # a table that is the root itself has the address of all tables
+            if isinstance(found, Redirect) and found.place.url == place.url:
+                found = self.answer(found.place)
+        return found
 
     def answer(self, place: Place) -> Page | Redirect:
         """Give the page of a place, or where it leads to today; of what cannot be shown a page that says why."""

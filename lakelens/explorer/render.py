@@ -12,7 +12,7 @@ from lakelens.explorer.page import Drawing, Page, Part, Split
 from lakelens.explorer.place import Place
 from lakelens.model.bytes_view import BytesView
 from lakelens.views.card.markup import template_environment
-from lakelens.views.card.model import Card, Cell, Target
+from lakelens.views.card.model import Card, Cell, Note, Target
 from lakelens.views.hexdump.html import render_bytes
 from lakelens.views.render.html import draw
 from lakelens.views.timeline.picture import draw_linked
@@ -51,6 +51,22 @@ def render_page(page: Page, *, link: Callable[[Place], str] | None = None, asset
         kind=_name_kind,
     )
     return markup
+
+
+def render_fitting(
+    page: Page, *, link: Callable[[Place], str] | None = None, assets: str | None = None
+) -> tuple[str, int]:
+    """Render a page as `render_page` does, with its status; instead of one that is too large, which is not cut, words."""
+    markup = render_page(page, link=link, assets=assets)
+    size = len(markup.encode())
+    if size <= MOST_BYTES:
+        return markup, page.status
+    why = f"This page has {size:,} bytes; one has at most {MOST_BYTES:,}, and none is cut."
+    advice = "Ask for less: filter the list, choose one file or one snapshot, or a part of the bytes."
+    parts = [Card("Too large", "", body=(Note(why), Note(advice)))]
+    crumbs = page.crumbs if len(page.crumbs) < 100 else ()
+    large = replace(page, parts=parts, status=500, crumbs=crumbs, navigation=page.navigation[:50])
+    return render_page(large, link=link, assets=assets), large.status
 
 
 class _Drawing:

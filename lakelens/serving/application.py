@@ -38,7 +38,6 @@ _ASSETS = "/-/"
 _KINDS = {"css": "text/css", "js": "text/javascript"}
 _CHUNK = 1 << 20
 _MOST_WAITED = 600.0
-_MOST_LEADS = 3
 
 
 class Application:
@@ -141,10 +140,7 @@ class Application:
     def _make(self, request: Request, place: Place) -> Answer:
         """Make a page, in a thread of the pool."""
         try:
-            found = self.explorer.answer(place)
-            for _ in range(_MOST_LEADS):  # a table that is the root itself has the address of all tables
-                if isinstance(found, Redirect) and found.place.url == place.url:
-                    found = self.explorer.answer(found.place)
+            found = self.explorer.follow(place)
             if isinstance(found, Redirect):
                 return Answer(303, location=found.place.link_from(place))
             return make_answer(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
 
 from starlette.requests import Request
@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from lakelens.explorer.page import Link, News, Page
 from lakelens.explorer.place import Place
-from lakelens.explorer.render import MOST_BYTES, render_page
+from lakelens.explorer.render import render_fitting, render_page
 from lakelens.serving.access import Refusal
 from lakelens.views.card.model import Card, Note
 
@@ -82,15 +82,8 @@ def make_answer(page: Page, *, up: str | None = None) -> Answer:
     """
     link = None if up is None else lambda place: up + place.url
     assets = None if up is None else f"{up}-"
-    body, status = render_page(page, link=link, assets=assets).encode(), page.status
-    if len(body) > MOST_BYTES:
-        why = f"This page has {len(body):,} bytes; one has at most {MOST_BYTES:,}, and none is cut."
-        advice = "Ask for less: filter the list, choose one file or one snapshot, or a part of the bytes."
-        parts = [Card("Too large", "", body=(Note(why), Note(advice)))]
-        crumbs = page.crumbs if len(page.crumbs) < 100 else ()
-        large = replace(page, parts=parts, status=500, crumbs=crumbs, navigation=page.navigation[:50])
-        body, status = render_page(large, link=link, assets=assets).encode(), large.status
-    return pack(status, body)
+    markup, status = render_fitting(page, link=link, assets=assets)
+    return pack(status, markup.encode())
 
 
 def make_notice(place: Place, status: int, title: str, *words: str, reload: str = "") -> Answer:

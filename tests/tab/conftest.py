@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.tab.parts import Parts, gather
+from lakelens.tab.parts import Gathered
+from tests.tab.parts import gather_for_tests
 
 
 @pytest.fixture(scope="session")
-def parts() -> Parts:
+def parts() -> Gathered:
     """What a tab is made of; where it cannot be fetched every test fails with what is missing, after one try."""
-    return gather()
+    return gather_for_tests()

@@ -14,11 +14,12 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from tests.tab.parts import HERE, ROOT, Parts, archive_code, find_node
+from lakelens.tab.parts import Gathered, find_node
+from tests.tab.parts import HERE, ROOT, archive_code
 
 
 def run_in_node(
-    parts: Parts, *command: str, environment: dict[str, str] | None = None
+    parts: Gathered, *command: str, environment: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run a module of Python in Pyodide in Node, at the root of this checkout."""
     mounts = json.dumps({"/checkout": str(ROOT)})
@@ -40,7 +41,7 @@ def run_in_node(
     )
 
 
-def make_page(parts: Parts, folder: Path) -> None:
+def make_page(parts: Gathered, folder: Path) -> None:
     """Make a folder of static files: the page, the runtime, packages and code."""
     shutil.copytree(HERE / "page", folder)
     shutil.copytree(parts.runtime, folder / "runtime")

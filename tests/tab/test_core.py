@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 import pytest
 
+from lakelens.tab.parts import Gathered
 from tests.tab.hosts import run_in_node
 from tests.tab.inside import NEEDS
-from tests.tab.parts import ROOT, Parts
+from tests.tab.parts import ROOT
 
 #: What `make test` runs: files that ask the packages with code of their own for WebAssembly, and one of plain Python.
 FEW = ("tests/codecs/test_compression_bombs.py", "tests/codecs/text", "tests/model/test_skeleton_times.py")
@@ -24,7 +25,7 @@ WHICH = [
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("places", WHICH)
-def test_the_tests_of_the_core_pass_in_a_tab(parts: Parts, places: Sequence[str]) -> None:
+def test_the_tests_of_the_core_pass_in_a_tab(parts: Gathered, places: Sequence[str]) -> None:
     plugins = ("-p", "tests.tab.inside", "-p", "no:cacheprovider", "--override-ini=addopts=--strict-markers")
     # of many cases the short run's: the others were tried outside
     ran = run_in_node(

@@ -11,15 +11,16 @@ from typing import Any
 
 import pytest
 
-from tests.tab import parts as fetched
-from tests.tab.parts import LOCK, ROOT, NotFetched, archive_code, gather, make_archive, read_wheel
+from lakelens.tab import parts as fetched
+from lakelens.tab.parts import NotFetched, gather, make_archive, read_wheel
+from tests.tab.parts import LOCK, ROOT, archive_code
 
 
 def test_what_npm_cannot_fetch_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # nobody listens there
     monkeypatch.setenv("npm_config_registry", "http://127.0.0.1:9/")
     monkeypatch.setenv("npm_config_fetch_retries", "0")
-    with pytest.raises(NotFetched, match=r"(?s)^pyodide@[\d.]+ from npm could not be fetched.*ECONNREFUSED"):
+    with pytest.raises(NotFetched, match=r"(?s)^pyodide@[\d.]+ from npm is not available.*ECONNREFUSED"):
         gather(tmp_path)
     assert list(tmp_path.iterdir()) == []
 

@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 
 from lakelens.samples import read_samples
+from lakelens.tab.parts import Gathered
 from tests.tab.hosts import make_page, run_in_node, serve_folder, walk_in_page
-from tests.tab.parts import ROOT, Parts
+from tests.tab.parts import ROOT
 
 #: One or two of each format: `make test` walks these, `make tab-test` the others too.
 FEW = ("delta", "hive", "iceberg-merge-on-read", "iceberg-types", "paimon-deletion-vectors")
@@ -51,7 +52,7 @@ def list_differences(seen: str, expected: str) -> list[str]:
 
 
 @pytest.mark.parametrize("names", WHICH)
-def test_a_tab_in_node_answers_as_python_does(parts: Parts, names: Sequence[str], tmp_path: Path) -> None:
+def test_a_tab_in_node_answers_as_python_does(parts: Gathered, names: Sequence[str], tmp_path: Path) -> None:
     there = run_in_node(parts, "tests.tab.walk", str(tmp_path / "lakes"), *names)
     assert there.returncode == 0, there.stderr[-4000:]
     assert list_differences(there.stdout, walk_here(str(tmp_path / "lakes"), names)) == []
@@ -59,7 +60,7 @@ def test_a_tab_in_node_answers_as_python_does(parts: Parts, names: Sequence[str]
 
 @pytest.mark.parametrize("names", WHICH)
 def test_a_tab_in_chromium_answers_as_python_does(
-    parts: Parts, names: Sequence[str], tmp_path: Path, browser: Any
+    parts: Gathered, names: Sequence[str], tmp_path: Path, browser: Any
 ) -> None:
     make_page(parts, tmp_path / "page")
     context = browser.new_context()

@@ -14,7 +14,7 @@
   let line = null;
 
   function say(text) {
-    if (!line) {
+    if (!line?.isConnected) { // a tab puts one page in the place of another
       line = document.createElement("p");
       line.setAttribute("role", "status"); // read out by a screen reader as well
       line.className = "lx-say";
@@ -33,7 +33,7 @@
   function showKeys() {
     const page = one("a[rel=help]");
     if (!page) return open(null, "the keys");
-    if (!layer) {
+    if (!layer?.isConnected) {
       layer = document.createElement("dialog");
       layer.className = "lx-layer";
       layer.setAttribute("aria-label", "Keys");
@@ -87,7 +87,9 @@
     return true;
   }
 
-  const ends = (link, name) => new URL(link.href).search === "" && new URL(link.href).pathname.split("/").pop() === name;
+  // of a page in a tab the fragment is the address
+  const toAddress = ({ href }) => (href.includes("#") ? new URL(href.slice(href.indexOf("#") + 1), "file:///") : new URL(href));
+  const ends = (link, name) => toAddress(link).search === "" && toAddress(link).pathname.split("/").pop() === name;
 
   function go(key) {
     chosen = false;

@@ -1,0 +1,61 @@
+// What a reader opens: a folder, dropped or chosen, a zip, or a sample; and how the fragment of the page names it.
+//
+// #sample/iceberg/@81/files?from=50 has the kind, the name, and the address of a page of the explorer.
+
+const KINDS = new Set(["sample", "folder", "zip"]);
+
+export function parseFragment(hash) {
+  const [, kind, name, address] = /^#([a-z]+)\/([^/?]+)\/?(.*)$/s.exec(hash) ?? [];
+  if (!KINDS.has(kind)) return null;
+  try {
+    return { source: kind, name: decodeURIComponent(name), address, prefix: `${kind}/${name}` };
+  } catch {
+    return null; // no UTF-8
+  }
+}
+
+export function formatFragment(source, name, address = "") {
+  return `#${source}/${encodeURIComponent(name)}/${address}`;
+}
+
+const describeFolder = (name, files) => ({ source: "folder", name, files, bytes: files.reduce((sum, { file }) => sum + file.size, 0) });
+
+// of <input webkitdirectory>: the first part of each path is the folder
+export function takeChosen(list) {
+  const files = [...list].map((file) => ({ path: file.webkitRelativePath.split("/").slice(1).join("/"), file }));
+  const name = list[0].webkitRelativePath.split("/")[0];
+  return describeFolder(name, files.filter(({ path }) => path));
+}
+
+export function takeZip(file) {
+  return { source: "zip", name: file.name, files: [{ path: "dropped.zip", file }], bytes: file.size };
+}
+
+// What was dropped: its entries are to be taken at once, before anything is waited for.
+export function takeEntries(transfer) {
+  return [...transfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
+}
+
+export async function readEntries(entries, report) {
+  const entry = entries.length === 1 ? entries[0] : null;
+  if (entry?.isFile && /\.zip$/i.test(entry.name)) return takeZip(await toFile(entry));
+  if (!entry?.isDirectory) throw new Error("Drop one folder, or one zip.");
+  const files = [];
+  const directories = [[entry, ""]];
+  while (directories.length) {
+    const [directory, path] = directories.pop();
+    const reader = directory.createReader();
+    for (;;) {
+      const some = await new Promise((done, fail) => reader.readEntries(done, fail));
+      if (!some.length) break;
+      const there = some.filter((one) => one.isFile);
+      const taken = await Promise.all(there.map((one) => toFile(one).catch(() => null))); // one may be gone already
+      there.forEach((one, at) => taken[at] && files.push({ path: path + one.name, file: taken[at] }));
+      for (const one of some) if (one.isDirectory) directories.push([one, `${path}${one.name}/`]);
+      report(files.length);
+    }
+  }
+  return describeFolder(entry.name, files);
+}
+
+const toFile = (entry) => new Promise((done, fail) => entry.file(done, fail));

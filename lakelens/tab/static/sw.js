@@ -1,0 +1,39 @@
+// Keeps the files of one version of the folder, so that a later visit fetches nothing and works offline. VERSION, SHELL (what
+// the page itself is) and KEPT (that, and what it fetches once something is opened) stand before this script.
+const NAME = `lakelens-tab-${VERSION}`;
+const find = (name) => new URL(name, registration.scope).href;
+const KNOWN = new Set(KEPT.map(find));
+
+addEventListener("install", (event) => {
+  const fresh = SHELL.map((name) => new Request(find(name), { cache: "no-cache" }));
+  event.waitUntil(caches.open(NAME).then((cache) => cache.addAll(fresh)).then(() => skipWaiting()));
+});
+
+addEventListener("activate", (event) => {
+  const scope = new URL(registration.scope).pathname;
+  event.waitUntil((async () => {
+    for (const name of await caches.keys()) {
+      // another folder of the same origin has a cache of its own, whose files are in another scope
+      if (!name.startsWith("lakelens-tab-") || name === NAME) continue;
+      const own = (await (await caches.open(name)).keys()).some(({ url }) => KNOWN.has(url));
+      if (own) await caches.delete(name);
+    }
+    await clients.claim();
+    for (const client of await clients.matchAll({ type: "window" })) client.postMessage({ version: VERSION, scope });
+  })());
+});
+
+addEventListener("fetch", (event) => {
+  const { request } = event;
+  const url = new URL(request.url);
+  url.search = url.hash = "";
+  if (request.method !== "GET" || !KNOWN.has(url.href)) return;
+  event.respondWith((async () => {
+    const cache = await caches.open(NAME);
+    const kept = await cache.match(url.href);
+    if (kept) return kept;
+    const response = await fetch(request);
+    if (response.ok) await cache.put(url.href, response.clone());
+    return response;
+  })());
+});
