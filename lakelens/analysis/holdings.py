@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from lakelens.model.check.survey import Survey
+
 _EXTRA = "extra_files"
 _PLAIN = ("path", "recorded_path", "manifest", "status", "content", "size_bytes")
 _ADDS = ("ADDED", "EXISTING", "ADD")
@@ -82,7 +84,7 @@ class Listing:
 
     def is_hidden(self, path: str) -> bool:
         """Check whether a path is below a directory that could not be listed."""
-        return any(
+        return bool(self.refused) and any(
             error.path is None or path.startswith(error.path.rstrip("/") + "/") for error in self.refused
         )
 
@@ -181,14 +183,20 @@ class Holdings:
         if isinstance(error, Missing):
             self.table.findings.look_again()
 
-    def read_entries(self, listing: Listing) -> FileEntries:
-        """Read every entry of every manifest. Those manifests that cannot be read to their end are `unread`."""
+    def read_entries(self, listing: Listing, survey: Survey | None = None) -> FileEntries:
+        """Read every entry of every manifest. Those manifests that cannot be read to their end are `unread`.
+
+        What a survey has read of the same manifests is not read again.
+        """
         gathered = _Rows(self.manifests, listing)
         scan = self.table.scan_manifests(self.manifests) if self.manifests else None
         if scan is not None:
-            for paths, columns in _iterate_rows(scan):
+            names = (*_PLAIN, _EXTRA) if _EXTRA in dict(scan.columns.further) else _PLAIN
+            held = None if survey is None else survey.read_again([one.path for one in self.manifests], names)
+            for paths, columns in _iterate_rows(scan if held is None else held, names):
                 gathered.add(paths, columns)
-            for path, error in scan.refused.items():
+            refusing = scan.refused if held is None or survey is None else survey.refused
+            for path, error in refusing.items():
                 place = self._places.get(path)
                 keepers = [] if place is None else self.find_keepers(place)
                 self.unread.setdefault(path, Unread(path, error.reason, keepers))
@@ -205,32 +213,39 @@ class Holdings:
         ]
 
 
-def read_holdings(table: Table) -> tuple[Listing, Holdings, FileEntries]:
+def read_holdings(table: Table, survey: Survey | None = None) -> tuple[Listing, Holdings, FileEntries]:
     """Read what there is, what every state holds, and every entry. What cannot be read is in `Holdings.unread`."""
     listing = Listing(table)
     holdings = Holdings(table)
-    entries = holdings.read_entries(listing)
+    entries = holdings.read_entries(listing, survey)
     for error in listing.refused:
         place = error.path or table.location
         holdings.unread.setdefault(place, Unread(place, error.reason))
     return listing, holdings, entries
 
 
-def _iterate_rows(scan: FileScan) -> Iterator[tuple[pa.Array, dict[str, Any]]]:
+def _iterate_rows(
+    source: FileScan | pa.Table, names: Sequence[str]
+) -> Iterator[tuple[pa.Array, dict[str, Any]]]:
     """Entries in batches: paths, and the other columns; then the files beside theirs."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     from lakelens.model.scan.scan_to_arrow import iterate_batches
 
-    has_extra = any(name == _EXTRA for name, _ in scan.columns.further)
-    request = ScanRequest(stats=False, columns=(*_PLAIN, _EXTRA) if has_extra else _PLAIN, entries=True)
-    for batch in iterate_batches(scan, request):
-        columns = {name: batch.plain.get(name) for name in _PLAIN}
-        yield batch.plain["path"], columns
-        if has_extra:
-            rows = pc.list_parent_indices(batch.plain[_EXTRA])
+    batches: Iterator[dict[str, Any]]
+    if isinstance(source, pa.Table):
+        batches = (dict(zip(names, batch.columns, strict=True)) for batch in source.to_batches())
+    else:
+        request = ScanRequest(stats=False, columns=tuple(names), entries=True)
+        batches = (batch.plain for batch in iterate_batches(source, request))
+    for plain in batches:
+        columns = {name: plain.get(name) for name in _PLAIN}
+        yield plain["path"], columns
+        if _EXTRA in names:
+            rows = pc.list_parent_indices(plain[_EXTRA])
             if len(rows):
-                yield _list_beside(batch.plain, rows)
+                yield _list_beside(plain, rows)
 
 
 def _list_beside(plain: dict[str, Any], rows: pa.Array) -> tuple[pa.Array, dict[str, Any]]:

@@ -137,8 +137,17 @@ class TableAccess(Bound):
         looked for: of other directories at most 1,000 are listed, each once.
         """
         folders: dict[str, dict[str, int] | None] = {}
+        root = self.locator.root.rstrip("/") + "/"
+        origins: dict[str, str | None] = {}  # where a file called x of a recorded directory is
         for path, location in recorded:
-            places = (path,) if location is None else (path, self._find_original(location, path) or path)
+            directory, _, name = (location or path).rpartition("/")
+            if directory not in origins:
+                origins[directory] = self._find_original(f"{directory}/x", "")
+            origin = None if location is None else origins[directory]
+            places = (path, path if origin is None or not name else f"{origin[:-1]}{name}")
+            if path.startswith(root) and places[1].startswith(root):
+                yield None  # below the table, whose listing has it not
+                continue
             outside = [place for place in dict.fromkeys(places) if not self._is_below_root(place)]
             sizes = [self._find_size(place, folders) for place in outside]
             known = next((size for size in sizes if size is not None and size >= 0), None)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from lakelens.codecs.parquet.footer import ParquetFooter
     from lakelens.codecs.parquet.structure import SchemaLeaf, StructReader
+    from lakelens.model.check.survey import Survey
     from lakelens.model.datafile import DataFile
     from lakelens.model.finding import Finding
     from lakelens.model.table import Table
@@ -61,6 +62,10 @@ def _read_entries(table: Table) -> pa.Table:
     known = {"status", *dict(scan.columns.further)}
     names = [name for name in _COLUMNS if name in known or name in _COMMON]
     request = ScanRequest(stats=False, columns=tuple(names), entries=True)
+    survey: Survey | None = read_once(table, "survey", lambda: None)
+    held = None if survey is None else survey.read_again([task.path for task in scan.tasks], names)
+    if held is not None:
+        return held.filter(pc.is_in(held["status"], value_set=pa.array(_LIVE))).combine_chunks()
     schema = pa.schema([(name, type_column(name, scan.columns)) for name in names])
     batches = []
     for batch in iterate_batches(scan, request):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import field, replace
+from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Self, TypeVar
 
@@ -195,14 +196,17 @@ class DataFile(Explainable, Displayable):
         return self._join(self.copied_by or self.identified_by)
 
     def _join(self, names: tuple[str, ...]) -> Hashable:
-        first: Hashable = getattr(self, names[0])
-        return first if len(names) == 1 else (first, *[getattr(self, name) for name in names[1:]])
+        joined: Hashable = attrgetter(*names)(self)
+        return joined
 
     @property
     def own_size_bytes(self) -> int | None:
         """The bytes that are this file's own: of a vector its blob, not the Puffin file that holds others too."""
-        sizes = (getattr(self, name) for name in self.sized_by)
-        return next((size for size in sizes if size), self.size_bytes)
+        for name in self.sized_by:
+            size: int | None = getattr(self, name)
+            if size:
+                return size
+        return self.size_bytes
 
     @property
     def _answers(self) -> FileAnswers:

@@ -66,7 +66,7 @@ _ANSWERS = (
     "table.dry_run('expire_snapshots')._repr_html_()",
     "table.dry_run('remove_orphan_files')._repr_html_()",
     "table.biography(table.files[5000].path)._repr_html_()",
-    "table.row('int_5 = 6000')._repr_html_()",
+    "table.row('int_5 = 6000', most_files=5000)._repr_html_()",
 )
 FILES = (
     Step(f"table.{BASE}", peers=("pyiceberg", "pypaimon", "duckdb_stats")),

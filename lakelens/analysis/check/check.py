@@ -20,7 +20,7 @@ from lakelens.caching import cached_property
 from lakelens.display import Displayable, Named
 from lakelens.errors import LakeError
 from lakelens.model.check.checking import Checking
-from lakelens.model.check.defect import DefectBook, Rule, Writer, keep_evidence
+from lakelens.model.check.defect import DefectBook, Rule, Writer, keep_evidence, read_once
 from lakelens.model.check.ledger import Comparisons, Gaps, Ledger
 from lakelens.model.check.survey import Survey, choose_states
 from lakelens.model.collections import Items
@@ -322,7 +322,7 @@ def check_table(table: Table, *, data: bool = False, snapshots: Any = "all") -> 
     with Stages("comparing figures") as stages:
         survey.run(lambda: Checking.of(table).compare_figures(survey))
         stages.begin("looking for files that nobody refers to")
-        strays = find_strays(table)
+        strays = find_strays(table, survey=survey)
         stages.begin("comparing what is recorded with what is there")
         lost = compare_presence(survey, strays)
         check_footers(survey, lost)
@@ -330,7 +330,7 @@ def check_table(table: Table, *, data: bool = False, snapshots: Any = "all") -> 
             check_rows(survey, lost)
         _note_gaps(survey, data=data)
         stages.begin("trying the rules of known defects")
-        defects = try_rules(table)
+        defects = try_rules(table, survey)
     for finding in defects.findings:
         ledger.findings.add(finding.severity, finding.code, finding.path, finding.message, finding.snapshots)
     for tried in defects.tried:
@@ -457,7 +457,7 @@ class Defects(Displayable):
         return f"<Defects: {len(self.concerning)} of {len(self.tried)} known defects concern these writers; {show}>"
 
 
-def try_rules(table: Table) -> Defects:
+def try_rules(table: Table, survey: Survey | None = None) -> Defects:
     """Try every rule of the table's format on it.
 
     Rules look at what the bytes show; the writers that the table names only say which rules concern it. A rule that finds
@@ -467,6 +467,8 @@ def try_rules(table: Table) -> Defects:
     ----------
     table
         A table of any format.
+    survey
+        What a check has read of the table already.
 
     Examples
     --------
@@ -479,6 +481,7 @@ def try_rules(table: Table) -> Defects:
     """
     tried = []
     with keep_evidence():
+        read_once(table, "survey", lambda: survey)
         book: DefectBook = table.driver.part("defects", DefectBook())
         writers = book.list_writers(table)
         for rule in book.rules:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lakelens.analysis.claims import find_column, name_written
 from lakelens.errors import LakeError, Unsupported
-from lakelens.model.arrow import arrow_type
+from lakelens.model.arrow import arrow_type, text_array
 from lakelens.model.check.checking import Checking, RowCheck
 from lakelens.model.check.ledger import Ledger, LedgerLine, format_figure
 from lakelens.model.check.survey import Survey
+from lakelens.model.collections import Items
 from lakelens.model.storage import KNOWN_FORMATS
 from lakelens.progress import read_each, track
 
@@ -45,22 +46,30 @@ class Described(NamedTuple):
 
 def list_described(
     survey: Survey, lost: Collection[str], formats: Collection[str] = _FORMATS
-) -> list[Described]:
+) -> Sequence[Described]:
     """List the files of live entries that are not `lost`, each once, of some formats; deletion vectors are left out."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     if not survey.entries.num_rows or not survey.needed.any():
-        return []
+        return ()
     live = survey.entries.filter(pa.array(survey.needed))
     keys = ["path", "file_format", "record_count", "content"]
     files = live.group_by(keys, use_threads=False).aggregate([("size_bytes", "max")])
-    columns = [files[name].to_pylist() for name in (*keys, "size_bytes_max")]
-    described = (Described(*row) for row in zip(*columns, strict=True))
-    return [
-        one
-        for one in described
-        if one.content != "deletion_vector" and one.file_format in formats and one.path not in lost
-    ]
+    chosen = files.filter(
+        pc.and_(
+            pc.fill_null(pc.not_equal(files["content"], "deletion_vector"), True),
+            pc.and_(
+                pc.is_in(files["file_format"], value_set=pa.array(list(formats), pa.string())),
+                pc.invert(pc.is_in(files["path"], value_set=text_array(list(lost)))),
+            ),
+        )
+    )
+
+    def describe(row: int) -> Described:
+        return Described(*(chosen[name][row].as_py() for name in (*keys, "size_bytes_max")))
+
+    return Items(range(chosen.num_rows), describe)
 
 
 def check_footers(survey: Survey, lost: Collection[str]) -> None:

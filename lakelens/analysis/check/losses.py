@@ -221,6 +221,22 @@ class Losses:
             self._users[groups] = [state for state, group in enumerate(self._groups[1]) if group in live]
         return self._users[groups]
 
+    def count_gone(self) -> tuple[dict[int, int], set[int]]:
+        """Count the files that are gone by what they hold, and say which states need one of them, by their numbers."""
+        import numpy as np
+
+        from lakelens.bitmaps import BitMap
+
+        gone = BitMap(self.gone)
+        touched = {group for group, files in enumerate(self._live) if len(files & gone)}
+        states = {state for state, group in enumerate(self._groups[1]) if group in touched}
+        rows = [row for row in map(self._first_rows.get, self.gone) if row is not None]
+        contents, counts = np.unique(self._entries.contents[rows], return_counts=True) if rows else ((), ())
+        found = dict(zip(map(int, contents), map(int, counts), strict=True))
+        if len(rows) < len(self.gone):
+            found[0] = found.get(0, 0) + len(self.gone) - len(rows)
+        return found, states
+
     def list_broken(self) -> dict[int, BrokenState]:
         """List the states that cannot be read in full, by their numbers."""
         from lakelens.bitmaps import BitMap

@@ -85,9 +85,10 @@ class Strays(Named):
     """What `find_strays` found. `referenced` counts the files that are referred to, `listed` those that are there.
 
     `is_certain` is false while something that could refer to files is unread: `unread` says what, and then no orphan
-    may be removed. `not_listed` are directories that could not be listed: what is in them is not known. `not_looked_for`
-    are files outside of the table in directories that could not be listed, or too many to be. `is_listed` is true where
-    only the directory says which files there are (Hive): then nothing refers to files.
+    may be removed. `needed` counts the missing files that some state needs, by role, and has the ids of these states;
+    `lost_paths` are those of all missing files. `not_listed` are directories that could not be listed: what is in them
+    is not known. `not_looked_for` are files outside of the table in directories that could not be listed, or too many to
+    be. `is_listed` is true where only the directory says which files there are (Hive): then nothing refers to files.
     """
 
     missing: StrayFiles
@@ -103,6 +104,8 @@ class Strays(Named):
     referenced: int
     listed: int
     age: timedelta
+    needed: tuple[Mapping[str, int], Set[int]]
+    lost_paths: Set[str]
     is_listed: bool = False
     not_listed: tuple[str, ...] = ()
 
@@ -110,17 +113,6 @@ class Strays(Named):
     def is_certain(self) -> bool:
         """Whether all was read that could refer to a file."""
         return not self.unread
-
-    @cached_property
-    def needed(self) -> tuple[Mapping[str, int], Set[int]]:
-        """Count the missing files that some state needs, by role; and which states these are, by their ids."""
-        roles: Counter[str] = Counter()
-        users: set[int] = set()
-        for stray in self.missing:
-            users.update(stray.snapshots)
-            if stray.referenced_by:
-                roles[stray.role] += 1
-        return roles, users
 
     def __repr__(self) -> str:
         doubt = "" if self.is_certain else ", do not remove them: something is unread"
@@ -130,7 +122,13 @@ class Strays(Named):
         )
 
 
-def find_strays(table: Table, *, now: datetime | None = None, age: timedelta | None = None) -> Strays:
+def find_strays(
+    table: Table,
+    *,
+    now: datetime | None = None,
+    age: timedelta | None = None,
+    survey: Survey | None = None,
+) -> Strays:
     """Find what is referred to and gone, and what nobody refers to.
 
     Parameters
@@ -141,6 +139,8 @@ def find_strays(table: Table, *, now: datetime | None = None, age: timedelta | N
         The time at which the age of a file is taken; by default the clock's.
     age
         Files younger than this are listed apart; by default `lakelens.options.orphan_age`.
+    survey
+        What a check has read of the table already.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def find_strays(table: Table, *, now: datetime | None = None, age: timedelta | N
     """
     import numpy as np
 
-    listing, holdings, entries = read_holdings(table)
+    listing, holdings, entries = read_holdings(table, survey)
     is_held = np.zeros(len(listing), bool)
     rows = entries.files < len(listing)
     if not Referring.of(table).removed_are_kept:
@@ -175,6 +175,8 @@ def find_strays(table: Table, *, now: datetime | None = None, age: timedelta | N
         referenced=int(is_held.sum()) + len(losses.gone) + len(losses.named),
         listed=len(listing),
         age=age,
+        needed=maker.count_needed(),
+        lost_paths={*losses.named, *losses.gone.values()},
         is_listed=table.traits.files_are_listed,
         not_listed=tuple(error.path or table.location for error in listing.refused),
         **sorted_out,
@@ -242,6 +244,17 @@ class _Maker:
         documents = [(path, None) for path in self.losses.named]
         files = sorted((path, number) for number, path in self.losses.gone.items())
         return StrayFiles((*documents, *files), self._make_missing)
+
+    def count_needed(self) -> tuple[Mapping[str, int], Set[int]]:
+        """Count the missing files that some state needs, by role, and say which states these are, by their ids."""
+        contents, states = self.losses.count_gone()
+        roles = Counter({name_content(content): count for content, count in contents.items()})
+        for path, keepers in self.losses.named.items():
+            states.update(keepers)
+            if keepers:
+                roles[self._describe_document(path)[0]] += 1
+        ids = (self.holdings.keepers[state].id for state in states)
+        return roles, {number for number in ids if number is not None}
 
     def list_resized(self) -> StrayFiles:
         """List what is referred to and of another length than recorded."""
@@ -330,11 +343,10 @@ class _Maker:
 # Every file that is referred to: whether it is there, and as long as recorded, by one listing of the directory.
 
 
-def compare_presence(survey: Survey, strays: Strays) -> set[str]:
+def compare_presence(survey: Survey, strays: Strays) -> Set[str]:
     """Count the files that are there and as long as recorded; a finding for each of the others. The paths of lost ones."""
-    paths: set[str] = set()
     if strays.is_listed:
-        return paths
+        return set()
     if strays.not_listed:
         first, *others = strays.not_listed
         more = f" and in {len(others):,} more" if others else ""
@@ -342,21 +354,18 @@ def compare_presence(survey: Survey, strays: Strays) -> set[str]:
         survey.ledger.leave(f"which files are in {first}{more}", why)
     line = survey.ledger.line("presence and length", "entries, lists, metadata", "a listing of the directory")
     line.agree(strays.referenced - len(strays.missing) - len(strays.resized))
-    for lost in strays.missing:
-        paths.add(lost.path)
-        if len(paths) > MOST_FINDINGS:
-            line.differ(_judge(lost), "file-missing", lost.path, lost.reason)
-            continue
+    for lost in strays.missing[:MOST_FINDINGS]:
         recorded = lost.recorded_bytes
         length = "" if recorded is None else f" recorded with {recorded:,} B{_count_rows(survey, lost.path)}"
         message = f"{lost.role}{length}: {lost.reason}"
         line.differ(_judge(lost), "file-missing", lost.path, message, lost.snapshots)
+    line.differ_alike("file-missing", max(0, len(strays.missing) - MOST_FINDINGS))
     for changed in strays.resized:
         message = (
             f"{changed.role} recorded with {changed.recorded_bytes or 0:,} B: it has {changed.size_bytes:,}"
         )
         line.differ(_judge(changed), "file-length", changed.path, message, changed.snapshots)
-    return paths
+    return strays.lost_paths
 
 
 def _count_rows(survey: Survey, path: str) -> str:

@@ -96,6 +96,9 @@ def cut_file(file: DataFile, target: int) -> Iterator[Split]:
         yield whole(file)
         return
     offsets = list(file.split_offsets or ())
+    if len(offsets) == 1 and offsets[0] < size:
+        yield Split(file, offsets[0], size - offsets[0])
+        return
     is_ordered = all(a < b for a, b in pairwise(offsets))
     if offsets and is_ordered and offsets[-1] < size:
         for start, end in pairwise([*offsets, size]):

@@ -106,6 +106,13 @@ class LedgerLine:
         self.differing += severity != "note"
         self.note(severity, code, path, message, snapshots)
 
+    def differ_alike(self, code: str, count: int) -> None:
+        """Count figures that differ as a hundred others do whose places are named."""
+        self.compared += count
+        self.differing += count
+        if count:
+            self._noted[code] = self._noted.get(code, 0) + count
+
     def note(self, severity: Severity, code: str, path: str, message: str, snapshots: Affected = ()) -> None:
         """Keep a finding of a figure that is counted already; of one code only the first hundred name a place."""
         self._noted[code] = self._noted.get(code, 0) + 1

@@ -11,13 +11,14 @@ depends on all of them is compared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from lakelens.bitmaps import BitMap
 from lakelens.caching import cached_property
 from lakelens.errors import LakeError
+from lakelens.model.arrow import text_array
 from lakelens.model.check.checking import Checking
 from lakelens.model.check.ledger import Ledger
 from lakelens.model.check.references import Referring
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 #: Columns that are read of every entry, for any format.
 COMMON = ("status", "content", "path", "file_format", "record_count", "size_bytes", "snapshot_id", "manifest")
+#: What those need who look for files, where the format has it: see `read_again`.
+_LOOKING = ("recorded_path", "extra_files")
 LIVE = ("ADDED", "EXISTING", "ADD")
 
 
@@ -131,7 +134,8 @@ class Survey:
         """The columns that are read of entries."""
         further = {name for name, _ in self._columns.further}
         known = {*COMMON, *_NEUTRAL, *further}
-        wanted = [*COMMON, *(name for name in Checking.of(self.table).columns if name in known)]
+        asked = (*_LOOKING, *Checking.of(self.table).columns)
+        wanted = [*COMMON, *(name for name in asked if name in known)]
         if self._columns.partition:
             wanted += ["partition", "partition_values"]
         return tuple(dict.fromkeys(wanted))
@@ -148,6 +152,21 @@ class Survey:
     @cached_property
     def _scan(self) -> Any:
         return self.table.scan_manifests(self.manifests) if self.manifests else None
+
+    def read_again(self, manifests: Sequence[str], names: Sequence[str]) -> pa.Table | None:
+        """Some columns of every entry of some manifests, if those are the ones that were read for this; else None."""
+        if self._scan is None or not {*names} <= {*self.columns}:
+            return None
+        paths = [manifest.path for manifest in self.manifests]
+        if paths != [*manifests]:
+            return None
+        of_entries = text_array(paths).take(self.entries["number"])
+        return self.entries.append_column("manifest", of_entries).select(list(names))
+
+    @property
+    def refused(self) -> Mapping[str, LakeError]:
+        """The manifests that could not be read to their ends, by path."""
+        return {} if self._scan is None else self._scan.refused
 
     def read_batches(self, columns: Sequence[str]) -> Iterator[FileBatch]:
         """Every entry of every manifest in the order of `manifests`, by column: those of its columns that were asked for."""

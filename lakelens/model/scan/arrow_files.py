@@ -226,14 +226,13 @@ class ArrowFiles:
 def pick(files: ArrowFiles | Iterable[DataFile], *names: str) -> Iterator[tuple[Any, ...]]:
     """`FileSet.pick` of a set, and the same of files that are none."""
     if isinstance(files, ArrowFiles):
-        return files.pick(*names)
-    return (tuple(_get(file, name) for name in names) for file in files)
-
-
-def _get(found: DataFile, name: str) -> Any:
-    """Give the value of a column: of a partition its text."""
+        yield from files.pick(*names)
+        return
     from lakelens.model.scan.files_to_arrow import COMMON
 
-    is_common = name in COMMON or name == "own_size_bytes"
-    value = getattr(found, name) if is_common else found.further(name)
-    return str(value) if name == "partition" else value
+    common = {*COMMON, "own_size_bytes"}
+    for file in files:
+        values = [getattr(file, name) if name in common else file.further(name) for name in names]
+        yield tuple(
+            str(value) if name == "partition" else value for name, value in zip(names, values, strict=True)
+        )

@@ -284,11 +284,19 @@ class FileTable(RowTable):
     ) -> Iterator[DataFile]:
         """Files with facts that are known of them: by name a value for each."""
         names = (*self.scan.facts, "partition")
-        for place, *values in zip(places.tolist(), *facts, partitions, strict=True):
-            made = self._alive.get(place) or self._make(place)
-            if place not in self._singles:
-                for name, value in zip(names, values, strict=True):
-                    made.__dict__.setdefault(name, tuple(value) if isinstance(value, list) else value)
+        columns = [
+            [tuple(value) if isinstance(value, list) else value for value in column]
+            if list in set(map(type, column))
+            else column
+            for column in facts
+        ]
+        for place, *values in zip(places.tolist(), *columns, partitions, strict=True):
+            known = self._alive.get(place)
+            made = self._make(place) if known is None else known
+            if known is not None and place not in self._singles:  # what a file knows already stays
+                made.__dict__.update(dict(zip(names, values, strict=True)) | made.__dict__)
+            elif place not in self._singles:
+                made.__dict__.update(zip(names, values, strict=True))
             yield made
 
     def read(self, request: ScanRequest, numbers: Numbers | None) -> Iterator[FileBatch]:

@@ -10,8 +10,6 @@ from lakelens.model.scan.columnar import NotColumnar
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_BLOCK = 8 * 1024 * 1024  # bytes of text that one thread parses at once
-
 
 def parse_lines(text: pa.Array, schema: pa.Schema) -> pa.StructArray:
     """Parse texts into a struct of what they say of the fields of a schema. Raises `NotColumnar` for what is no object.
@@ -24,12 +22,14 @@ def parse_lines(text: pa.Array, schema: pa.Schema) -> pa.StructArray:
     import pyarrow.compute as pc
     from pyarrow import json
 
-    if not pc.all(pc.starts_with(text, "{")).as_py() or pc.any(pc.match_substring(text, "\n")).as_py():
+    lines = join_lines(text)
+    if not pc.all(pc.starts_with(text, "{")).as_py() or lines.to_pybytes().count(b"\n") != len(text):
         raise NotColumnar("texts that are no line of JSON")
     try:
         table = json.read_json(
-            pa.BufferReader(join_lines(text)),
-            read_options=json.ReadOptions(block_size=_BLOCK),
+            pa.BufferReader(lines),
+            # one block, so that nothing has to be joined: the pieces of many files are what threads share
+            read_options=json.ReadOptions(use_threads=False, block_size=lines.size + 1),
             parse_options=json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore"),
         )
     except (pa.ArrowException, ValueError) as error:
@@ -41,7 +41,7 @@ def parse_lines(text: pa.Array, schema: pa.Schema) -> pa.StructArray:
 
 
 def join_lines(text: pa.Array) -> pa.Buffer:
-    """Join texts as lines, one for each: {} where there is none. Raises `NotColumnar` where one has several lines."""
+    """Join texts as lines, one for each: {} where there is none."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lakelens.model.scan.files_to_arrow import assemble_batch, assemble_table, lay_out, make_request
 from lakelens.model.scan.plan import FileBatch, FileScan, ScanRequest, ScanTask
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 
 Portion = Sequence[ScanTask]
+Given = TypeVar("Given")
+Read = TypeVar("Read")
 
 #: The portions that were read for a request which was not read to its end.
 Begun = dict[ScanRequest, list[deque[FileBatch]]]
@@ -137,21 +139,21 @@ def iterate_portions(
         chosen, request = _choose_workers(scan, request, workers)
         removals = _find_removals(scan, request)
         read = partial(_read_portion, scan, request, removals, stop := Event())
-        loaded = _run(read, _fetch_along(scan, portions[skip:]), chosen, stop)
+        loaded = read_along(read, _fetch_along(scan, portions[skip:]), chosen, stop)
         for portion, batches in zip(portions[skip:], loaded, strict=True):
             progress.advance(len(portion), _measure(portion))
             yield batches
 
 
-def _run(
-    read: Callable[[Portion], deque[FileBatch]], portions: Iterable[Portion], workers: int, stop: Event
-) -> Iterator[deque[FileBatch]]:
-    """Say what is read of each portion, in order; `workers` threads read ahead."""
+def read_along(
+    read: Callable[[Given], Read], portions: Iterable[Given], workers: int, stop: Event | None = None
+) -> Iterator[Read]:
+    """Say what is read of each portion, in order; `workers` threads read ahead. `stop` is set at the end."""
     if workers < 2:
         yield from map(read, portions)
         return
     pool = start_pool(workers, "scan")
-    waiting: deque[Future[deque[FileBatch]]] = deque()
+    waiting: deque[Future[Read]] = deque()
     try:
         for portion in portions:
             waiting.append(pool.submit(read, portion))
@@ -160,7 +162,8 @@ def _run(
         while waiting:
             yield waiting.popleft().result()
     finally:
-        stop.set()
+        if stop is not None:
+            stop.set()
         pool.shutdown(wait=False, cancel_futures=True)
 
 

@@ -107,13 +107,15 @@ def pack_lookback(units: Iterable[SplitUnit], target: int, lookback: int) -> Ite
     tasks: list[list[SplitUnit]] = []
     weights: list[int] = []
     for unit in units:
-        place = next((i for i, weight in enumerate(weights) if weight + unit.weight <= target), None)
-        if place is not None:
-            tasks[place].append(unit)
-            weights[place] += unit.weight
-            continue
-        tasks.append([unit])
-        weights.append(unit.weight)
+        own = unit.weight
+        for place, weight in enumerate(weights):
+            if weight + own <= target:
+                tasks[place].append(unit)
+                weights[place] = weight + own
+                break
+        else:
+            tasks.append([unit])
+            weights.append(own)
         if len(tasks) > lookback:
             heaviest = weights.index(max(weights))
             del weights[heaviest]

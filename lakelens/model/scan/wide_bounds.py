@@ -55,6 +55,8 @@ def widen_texts(texts: pa.Array) -> pa.Array:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if (pc.max(pc.binary_length(texts)).as_py() or 0) < CUT:
+        return texts
     letters = pc.utf8_length(texts)
     # a letter of two units of UTF-16 has four bytes
     units = pc.add(letters, pc.divide(pc.subtract(pc.binary_length(texts), letters), 3))

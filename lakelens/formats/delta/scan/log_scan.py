@@ -10,7 +10,8 @@ cannot be shown by column are halved until few are left, and these are read one 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import functools
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +23,10 @@ from lakelens.formats.delta.scan.files import build_plain, list_partitions
 from lakelens.formats.delta.scan.rows import ActionRows, encode_key, join_rows, read_stored, type_actions
 from lakelens.formats.delta.scan.statistics import build_stats, count_records
 from lakelens.io.ahead import fetch
-from lakelens.model.scan.columnar import NotColumnar, read_ahead
+from lakelens.model.scan.columnar import NotColumnar
 from lakelens.model.scan.files_to_arrow import STATS, batch_files, list_columns
 from lakelens.model.scan.plan import ORDER_BITS, FileBatch, FileScan, ScanRequest, ScanTask, find_live
+from lakelens.model.scan.scan_to_arrow import WORKERS, read_along
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,6 +40,8 @@ _FEW = 32  # rows that are read one by one where one of them is odd
 _KEYS = frozenset({"vector_id"})
 #: Actions with their numbers in a file of the log, for the record reader.
 Numbered = list[tuple[int, Action]]
+Rows = ActionRows | Numbered
+Build = Callable[[Rows], tuple[Rows, list[FileBatch] | None]]
 
 
 class LogScan(FileScan):
@@ -92,11 +96,10 @@ class LogScan(FileScan):
             list_columns(self.columns, stats=request.stats) if request.columns is None else request.columns
         )
         loaded = self._load(tasks, "add", _choose_needs(names, request, removals))
-        for run in read_ahead(loaded) if request.ahead else loaded:
-            if isinstance(run, ActionRows):
-                yield from self._read_run(run, names, request, removals)
-            else:
-                yield from self._build_singly(run, request, removals)
+        pieces = (piece for run in loaded for piece in (run.cut() if isinstance(run, ActionRows) else [run]))
+        build = functools.partial(self._build, names, request, removals)
+        for piece, batches in read_along(build, pieces, WORKERS if request.ahead else 1):
+            yield from self._build_singly(piece, build, request, removals) if batches is None else batches
 
     def removals(self, tasks: Sequence[ScanTask] | None = None) -> pa.Table:
         """See `FileScan.removals`."""
@@ -145,11 +148,12 @@ class LogScan(FileScan):
     ) -> Iterator[ActionRows | Numbered]:
         """Load actions of a kind, in order; those of commits in large runs. One that cannot be read is refused."""
         waiting: list[ActionRows] = []
+        count = 0  # of the rows that wait
         for task in tasks:
             is_stored = task.path.endswith(".parquet")
-            if waiting and (is_stored or sum(map(len, waiting)) >= BATCH_ROWS):
+            if waiting and (is_stored or count >= BATCH_ROWS):
                 yield join_rows(waiting)
-                waiting = []
+                waiting, count = [], 0
             try:
                 if is_stored:
                     yield from self._load_stored(task, kind, needs)
@@ -159,10 +163,11 @@ class LogScan(FileScan):
                     if numbered:
                         columns = type_actions([action for _, action in numbered], needs)
                         waiting.append(_place(task, [number for number, _ in numbered], columns))
+                        count += len(numbered)
                 except NotColumnar:
                     if waiting:
                         yield join_rows(waiting)
-                        waiting = []
+                        waiting, count = [], 0
                     yield [(_number(task, number), action) for number, action in numbered]
             except LakeError as error:
                 self.is_whole = False
@@ -198,39 +203,27 @@ class LogScan(FileScan):
             if action.kind == kind
         ]
 
-    def _read_run(
-        self, rows: ActionRows, names: Sequence[str], request: ScanRequest, removals: pa.Table | None
-    ) -> Iterator[FileBatch]:
-        try:
-            batch = self._build(rows, names, request, removals)
-        except (NotColumnar, UnicodeError):  # a checkpoint may have text that is none
-            half = len(rows) // 2
-            if half >= _FEW:
-                yield from self._read_run(rows.slice(0, half), names, request, removals)
-                yield from self._read_run(rows.slice(half, len(rows) - half), names, request, removals)
-                return
-            tasks = {task.position: task for task in self.tasks}
-            numbered = [
-                (order, self.read_action(tasks[order >> ORDER_BITS], order & ((1 << ORDER_BITS) - 1)))
-                for order in rows.order.to_pylist()
-            ]
-            yield from self._build_singly(numbered, request, removals)
-        else:
-            if batch is not None:
-                yield batch
-
     def _build(
-        self, rows: ActionRows, names: Sequence[str], request: ScanRequest, removals: pa.Table | None
-    ) -> FileBatch | None:
-        """Build the batch of some rows; None where none of them is live. Raises `NotColumnar`."""
-        identity = None
-        if request.identity or removals is not None:
-            identity = rows.identify()
-            live = find_live(identity, rows.order, removals)
-            if live is not None:
-                rows, identity = rows.change(lambda array: array.filter(live)), identity.filter(live)
-        if not len(rows):
-            return None
+        self, names: Sequence[str], request: ScanRequest, removals: pa.Table | None, rows: Rows
+    ) -> tuple[Rows, list[FileBatch] | None]:
+        """Build the batch of some rows where one of them is live; give None for it where they cannot be shown by column."""
+        if not isinstance(rows, ActionRows):
+            return rows, None
+        live, identity = rows, None
+        try:
+            if request.identity or removals is not None:
+                identity = rows.identify()
+                mask = find_live(identity, rows.order, removals)
+                if mask is not None:
+                    live = rows.change(lambda array: array.filter(mask))
+                    identity = identity.filter(mask)
+            return rows, [self._show(live, names, request, identity)] if len(live) else []
+        except (NotColumnar, UnicodeError):  # a checkpoint may have text that is none
+            return rows, None
+
+    def _show(
+        self, rows: ActionRows, names: Sequence[str], request: ScanRequest, identity: pa.Array | None
+    ) -> FileBatch:
         leaves = self.context.columns.leaves
         if request.leaves is not None:
             leaves = tuple(leaf for leaf in leaves if leaf.name in request.leaves)
@@ -246,19 +239,33 @@ class LogScan(FileScan):
         return FileBatch(len(rows), plain, stats, identity, rows.order, partitions)
 
     def _build_singly(
-        self, numbered: Numbered, request: ScanRequest, removals: pa.Table | None
+        self, rows: Rows, build: Build, request: ScanRequest, removals: pa.Table | None
     ) -> Iterator[FileBatch]:
-        """Build the batch of actions that were read one by one."""
+        """Build by halves what `build` refused, and in the end the batch of actions that are read one by one."""
         import pyarrow as pa
 
-        identity = pa.array([encode_key(action.key) for _, action in numbered], pa.binary())
-        order = pa.array([number for number, _ in numbered], pa.int64())
+        if isinstance(rows, ActionRows):
+            half = len(rows) // 2
+            if half >= _FEW:
+                for part in (rows.slice(0, half), rows.slice(half, len(rows) - half)):
+                    _, batches = build(part)
+                    yield from (
+                        self._build_singly(part, build, request, removals) if batches is None else batches
+                    )
+                return
+            tasks = {task.position: task for task in self.tasks}
+            rows = [
+                (order, self.read_action(tasks[order >> ORDER_BITS], order & ((1 << ORDER_BITS) - 1)))
+                for order in rows.order.to_pylist()
+            ]
+        identity = pa.array([encode_key(action.key) for _, action in rows], pa.binary())
+        order = pa.array([number for number, _ in rows], pa.int64())
         live = find_live(identity, order, removals)
         if live is not None:
-            numbered = [pair for pair, is_live in zip(numbered, live.to_pylist(), strict=True) if is_live]
+            rows = [pair for pair, is_live in zip(rows, live.to_pylist(), strict=True) if is_live]
             identity, order = identity.filter(live), order.filter(live)
-        if numbered:
-            files = [make_file(action, self.context) for _, action in numbered]
+        if rows:
+            files = [make_file(action, self.context) for _, action in rows]
             batch = batch_files(files, self.columns, request)
             yield replace(batch, identity=identity, order=order, files=files)
 

@@ -28,6 +28,7 @@ NUMBERS = {
 _TEXTS = {"clustering_provider": "clusteringProvider"}
 _VECTOR = ("storageType", "pathOrInlineDv", "offset", "cardinality")
 STATS = ("stats", "stats_parsed")
+_PIECE_BYTES = 8 * 1024 * 1024
 # a path that may identify its file by other letters than its own
 _ODD = r"[%:]|^\./"
 
@@ -56,6 +57,13 @@ class ActionRows:
     def slice(self, start: int, count: int) -> ActionRows:
         """Some rows that follow each other."""
         return self.change(lambda array: array.slice(start, count))
+
+    def cut(self) -> Iterator[ActionRows]:
+        """Cut them into pieces of so much text of statistics as is parsed at once."""
+        text = self.get("stats")
+        pieces = 1 if text is None else text.nbytes // _PIECE_BYTES + 1
+        rows = -(-len(self) // pieces)
+        yield from (self.slice(start, rows) for start in range(0, len(self), rows))
 
     def get(self, name: str) -> pa.Array | None:
         """A column; None where no action has it."""
@@ -155,7 +163,7 @@ def read_stored(
         if kind not in batch.schema.names:
             raise NotColumnar(f"{kind} without a path")
         stored = batch[kind]
-        paths = _find(stored, "path")
+        paths = find_field(stored, "path")
         if paths is None:
             raise NotColumnar(f"{kind} without a path")
         places = pc.indices_nonzero(paths.is_valid())
@@ -167,15 +175,16 @@ def read_stored(
             yield pc.add(places.cast("int64"), start), _type_columns(stored, wanted)
 
 
-def _find(stored: pa.StructArray, *names: str) -> pa.Array | None:
+def find_field(stored: pa.Array | None, *names: str) -> pa.Array | None:
     """Find a field of structs, null where a struct is; None where they do not have it."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     for name in names:
-        if not pa.types.is_struct(stored.type) or stored.type.get_field_index(name) < 0:
+        if stored is None or not pa.types.is_struct(stored.type) or stored.type.get_field_index(name) < 0:
             return None
-        stored = pc.struct_field(stored, name)
+        place = stored.type.get_field_index(name)
+        stored = pc.struct_field(stored, place) if stored.null_count else stored.field(place)
     return stored
 
 
@@ -183,7 +192,7 @@ def _type_columns(stored: pa.StructArray, wanted: Collection[str]) -> dict[str, 
     import pyarrow as pa
 
     def take(kind: pa.DataType, *names: str) -> pa.Array | None:
-        found = _find(stored, *names)
+        found = find_field(stored, *names)
         if found is None or pa.types.is_null(found.type):
             return None
         is_same = found.type == kind or (pa.types.is_integer(found.type) and kind == pa.int64())
@@ -211,7 +220,7 @@ def _type_columns(stored: pa.StructArray, wanted: Collection[str]) -> dict[str, 
         )
     if "stats" in wanted:
         columns["stats"] = take(pa.string(), "stats")
-        columns["stats_parsed"] = _find(stored, "stats_parsed")
+        columns["stats_parsed"] = find_field(stored, "stats_parsed")
     return {name: array for name, array in columns.items() if array is not None}
 
 

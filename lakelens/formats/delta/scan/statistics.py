@@ -9,14 +9,15 @@ it, and says what is wrong with it. See "Per-file Statistics" of the Delta proto
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from lakelens.codecs.numbers import read_number
 from lakelens.errors import LakeError
-from lakelens.formats.delta.scan.rows import ActionRows
+from lakelens.formats.delta.scan.rows import ActionRows, find_field
 from lakelens.formats.delta.values import BAD, parse_statistics, read_bound
 from lakelens.formats.struct_json import StructColumn
 from lakelens.model.arrow import arrow_type, to_array
@@ -50,7 +51,7 @@ def count_records(rows: ActionRows) -> pa.Array:
 
     text, parsed = _choose(rows)
     if parsed is not None:
-        return _clean_counts(_find(parsed, _COUNT), len(rows))
+        return _clean_counts(find_field(parsed, _COUNT), len(rows))
     if text is None:
         return pa.nulls(len(rows), pa.int64())
     try:
@@ -88,22 +89,24 @@ def build_stats(
     found: dict[str, dict[str, pa.Array]] = {name: {} for name in wanted}
     text, parsed = _choose(rows)
     held = parsed if text is None else parse_texts(text, leaves)
+    nothing = pa.nulls(len(rows), pa.int64())
     if held is None:
-        return pa.nulls(len(rows), pa.int64()), found
-    counts = _clean_counts(_find(held, _COUNT), len(rows))
-    tight = _find(held, _TIGHT)
+        return nothing, found
+    counts = _clean_counts(find_field(held, _COUNT), len(rows))
+    tight = find_field(held, _TIGHT)
     if tight is not None and not pa.types.is_boolean(tight.type):
         raise NotColumnar(f"{_TIGHT} is {tight.type}")
-    loose = None if tight is None else pc.fill_null(pc.invert(tight), False)
+    loose = None if tight is None or tight.null_count == len(rows) else pc.fill_null(pc.invert(tight), False)
+    structs = {name: find_field(held, side) for name, side in _SIDES.items()}
     for leaf in leaves:
-        sides = {name: _find(held, side, *leaf.physical) for name, side in _SIDES.items()}
+        sides = {name: find_field(struct, *leaf.physical) for name, struct in structs.items()}
         there = [side for side in sides.values() if side is not None and side.null_count < len(rows)]
         if not there:
             continue
         if any(pa.types.is_nested(side.type) for side in there):
             raise NotColumnar(f"statistics of {leaf.name} are {there[0].type}")
         for name in wanted:
-            side = sides.get(name)
+            side, made = sides.get(name), nothing
             if name in BOUNDS:
                 kind = arrow_type(leaf.field.type)
                 is_upper = name == "upper_bounds"
@@ -118,15 +121,10 @@ def build_stats(
                     says_all = pc.fill_null(pc.or_(pc.equal(made, 0), pc.equal(made, counts)), False)
                     made = pc.if_else(pc.and_(loose, pc.invert(says_all)), pa.scalar(None, pa.int64()), made)
             elif name == "value_counts":
-                known = [side.is_valid() for side in there]
-                some = known[0]
-                for other in known[1:]:
-                    some = pc.or_(some, other)
-                made = (
-                    counts if pc.all(some).as_py() else pc.if_else(some, counts, pa.scalar(None, pa.int64()))
-                )
-            else:
-                made = pa.nulls(len(rows), pa.int64())
+                made = counts
+                if all(side.null_count for side in there):
+                    some = functools.reduce(pc.or_, [side.is_valid() for side in there])
+                    made = pc.if_else(some, counts, pa.scalar(None, pa.int64()))
             found[name][leaf.name] = made
     return counts, found
 
@@ -150,17 +148,6 @@ def _choose(rows: ActionRows) -> tuple[pa.Array | None, pa.Array | None]:
     return text, None
 
 
-def _find(held: pa.StructArray, *names: str) -> pa.Array | None:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    for name in names:
-        if not pa.types.is_struct(held.type) or held.type.get_field_index(name) < 0:
-            return None
-        held = pc.struct_field(held, name)
-    return held
-
-
 def _clean_counts(counts: pa.Array | None, rows: int) -> pa.Array:
     """Counts that are counts; null for those below zero."""
     import pyarrow as pa
@@ -171,6 +158,8 @@ def _clean_counts(counts: pa.Array | None, rows: int) -> pa.Array:
     if not pa.types.is_integer(counts.type):
         raise NotColumnar(f"a count is {counts.type}")
     counts = counts.cast(pa.int64())
+    if (pc.min(counts).as_py() or 0) >= 0:
+        return counts
     return pc.if_else(pc.greater_equal(counts, 0), counts, pa.scalar(None, pa.int64()))
 
 
@@ -225,7 +214,9 @@ def _read_bounds(stored: pa.Array, kind: DataType, target: pa.DataType, is_upper
         if logical in ("float32", "float64") and pa.types.is_floating(stored.type):
             numbers = stored.cast(pa.float64())
             nan = pc.is_nan(numbers)
-            return pc.if_else(nan, pa.scalar(None, pa.float64()), numbers).cast(target, safe=False)
+            if pc.any(nan).as_py():
+                numbers = pc.if_else(nan, pa.scalar(None, pa.float64()), numbers)
+            return numbers.cast(target, safe=False)
         if logical.startswith("int") and pa.types.is_integer(stored.type):
             return stored.cast(target)
         if logical == "date" and (pa.types.is_date32(stored.type) or pa.types.is_string(stored.type)):
@@ -250,13 +241,16 @@ def _read_moments(stored: pa.Array, target: pa.DataType, is_upper: bool) -> pa.A
 
     if pa.types.is_timestamp(stored.type):
         moments = stored.cast(pa.timestamp("us", stored.type.tz), safe=False).view(pa.int64())
-        is_cut = pc.equal(pc.multiply(pc.divide(moments, 1000), 1000), moments)
+        is_cut: Any = pc.equal(pc.multiply(pc.divide(moments, 1000), 1000), moments)
     elif pa.types.is_string(stored.type):
-        if pc.any(pc.match_substring_regex(stored, _OFFSET)).as_py():
+        ends = pc.all(pc.ends_with(stored, "Z")).as_py()
+        if not ends and pc.any(pc.match_substring_regex(stored, _OFFSET)).as_py():
             raise pa.ArrowInvalid("an offset, which may have lost its seconds")
         texts = stored if target.tz else pc.replace_substring_regex(stored, _ZONE, "")
         moments = texts.cast(target).view(pa.int64())
-        is_cut = pc.invert(pc.match_substring_regex(stored, _DIGITS))
+        is_cut = pa.scalar(True)
+        if not ends or pc.max(pc.binary_length(stored)).as_py() > len("2024-01-31T10:11:12.123Z"):
+            is_cut = pc.invert(pc.match_substring_regex(stored, _DIGITS))
     else:
         raise pa.ArrowInvalid(f"a moment is {stored.type}")
     if is_upper:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 COLUMNS = (
     *("recorded_path", "sequence_number", "file_sequence_number", "spec_id", "first_row_id"),
     *("content_offset", "content_size_in_bytes", "referenced_data_path", "referenced_data_file"),
-    "equality_ids",
+    *("equality_ids", "split_offsets"),
 )
 
 

@@ -150,9 +150,11 @@ class Rewrite:
 
     def _divide(self) -> dict[Hashable, tuple[str, list[IcebergDataFile]]]:
         """Divide the files by partition, in the order of their manifests."""
-        if self.candidates.rows is not None:  # what is asked of each file that is packed
-            self.candidates.rows.load(["split_offsets"])
         candidates: Iterable[Any] = self.candidates
+        if (
+            self.candidates.rows is not None
+        ):  # what is asked of each file that is packed, read for all of them
+            candidates = map(_keep_offsets, candidates, self.candidates.pick("split_offsets"))
         divided: dict[Hashable, tuple[str, list[IcebergDataFile]]] = {}
         known: dict[
             tuple[int, int | None], list[IcebergDataFile]
@@ -245,6 +247,11 @@ class Rewrite:
         return find_dangling(left, reached, {(partition_key(file), number) for file in own})
 
 
+def _keep_offsets(file: IcebergDataFile, picked: tuple[Any, ...]) -> IcebergDataFile:
+    file.__dict__["split_offsets"] = picked[0]
+    return file
+
+
 def plan_data_files(table: IcebergTable, values: Mapping[str, Any]) -> Proposal:
     """See the module."""
     strategy = values.get("strategy", "binpack")
@@ -333,7 +340,7 @@ def _list_outputs(rewrite: Rewrite, commits: int) -> list[Output]:
 
 
 def _assume_more(rewrite: Rewrite) -> Iterator[Assumption]:
-    if any(match.kind == "equality_deletes" for file in rewrite.files for match in file.deletes):
+    if any(group.has_equality_deletes for group in rewrite.groups):
         yield Assumption(
             "How many rows equality deletes take is not counted: the new files may be smaller.",
             is_known=False,

@@ -51,7 +51,7 @@ class IcebergDataFile(TableObject, DataFile):
     `position` is the entry's in its manifest, from 0.
     """
 
-    identified_by = ("file_path", "content_offset")
+    identified_by = ("recorded_path", "content_offset")
     copied_by = ("_place", "content_offset")
     sized_by = ("content_size_in_bytes", "size_bytes")
     late = MappingProxyType(
