@@ -58,10 +58,8 @@ def count_records(rows: ActionRows) -> pa.Array:
         counted = _decode_counts(memoryview(join_lines(text)))
     except (msgspec.DecodeError, UnicodeDecodeError):
         counted = []
-    if len(counted) == len(rows):
-        counts: list[int | None] = [one.numRecords for one in counted]
-    else:
-        counts = list(map(_count_singly, text.to_pylist()))
+    is_counted = len(counted) == len(rows)
+    counts = [one.numRecords for one in counted] if is_counted else [*map(_count_singly, text.to_pylist())]
     return pa.array(
         [None if count is None or not 0 <= count < 2**63 else count for count in counts], pa.int64()
     )
@@ -214,9 +212,7 @@ def _read_bounds(stored: pa.Array, kind: DataType, target: pa.DataType, is_upper
         if logical in ("float32", "float64") and pa.types.is_floating(stored.type):
             numbers = stored.cast(pa.float64())
             nan = pc.is_nan(numbers)
-            if pc.any(nan).as_py():
-                numbers = pc.if_else(nan, pa.scalar(None, pa.float64()), numbers)
-            return numbers.cast(target, safe=False)
+            return pc.if_else(nan, pa.scalar(None, pa.float64()), numbers).cast(target, safe=False)
         if logical.startswith("int") and pa.types.is_integer(stored.type):
             return stored.cast(target)
         if logical == "date" and (pa.types.is_date32(stored.type) or pa.types.is_string(stored.type)):
