@@ -12,7 +12,7 @@ from threading import Lock
 from typing import TypeAlias
 from urllib.parse import quote
 
-from lakelens.errors import LakeError, Missing
+from lakelens.errors import LakeError, Missing, NotInstalled
 from lakelens.explorer.page import Field, Form, Link, Listing, Part
 from lakelens.explorer.place import Place
 from lakelens.options import display
@@ -58,7 +58,8 @@ class _Orders:
             positions = self.source.keep(text)
         except LakeError as error:
             positions = self.source.natural
-            wrong.append(f"the filter is not understood: {wording.clean(error)}")
+            what = "needs more than is here" if isinstance(error, NotInstalled) else "is not understood"
+            wrong.append(f"the filter {what}: {wording.clean(error)}")
         try:
             positions = self.source.sort(sort, positions)
         except KeyError:

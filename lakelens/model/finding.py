@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, Self
 
 from lakelens.display import Displayable
-from lakelens.errors import LakeError
+from lakelens.errors import LakeError, NotInstalled
 from lakelens.lazy import dataclass
 from lakelens.model.collections import Items
 from lakelens.model.facts.facts import FINDING
@@ -79,8 +79,12 @@ class Findings(Items[Finding]):
         self._found[key] = Finding(severity, code, path, message, merged)
 
     def add_error(self, error: LakeError, path: str, snapshots: Sequence[int] = ()) -> None:
-        """Keep what a reader raised as a finding of severity error."""
+        """Keep what a reader raised as a finding of severity error; that a package is missing is one note for all files."""
         code = type(error).__name__.lower()
+        if isinstance(error, NotInstalled):
+            words = f"some of the metadata is not decoded: {error.reason}; try: {error.hint}"
+            self.add("note", code, "", words, snapshots)
+            return
         self.add("error", code, error.path or path, error.reason, snapshots)
         if code == "missing":
             self.look_again()

@@ -20,6 +20,7 @@ from lakelens.explorer.failures import make_failure
 from lakelens.explorer.page import Page, Redirect
 from lakelens.explorer.place import Place
 from lakelens.explorer.render import render_fitting
+from lakelens.installed import EXTRAS
 from lakelens.views.card.model import Card
 from lakelens.views.card.wording import size
 
@@ -47,7 +48,8 @@ class Tab:
     def answer(self, address: str) -> str:
         """Answer with a page, or with where the address leads, as JSON.
 
-        A page has its `status`, its `markup` and, where a package is missing that no tab brings, its name as `needs`.
+        A page has its `status`, its `markup` and, where a package is missing that no tab brings, its name: as `needs` where
+        that is all that the page says, else as `lacks`.
         """
         path, _, query = address.partition("?")
         try:
@@ -71,7 +73,10 @@ class Tab:
             part for part in page.parts if isinstance(part, Card) and part.noun == NotInstalled.__name__
         )
         needs = next((said[1] for part in refusals if (said := _PACKAGE.search(part.sentence))), None)
-        return json.dumps({"status": status, "markup": markup, "needs": needs, "table": table})
+        # of a page that is there: a note or a filter; the name is one that is known, whoever wrote the words
+        lacks = next((said for said in _PACKAGE.findall(markup) if said in EXTRAS), None)
+        known = {"needs": needs, "lacks": None if needs else lacks}
+        return json.dumps({"status": status, "markup": markup, "table": table, **known})
 
     def write_report(self, address: str) -> bytes:
         """Write the report of the table of an address: one page without scripts. Raises `LakeError`."""

@@ -8,97 +8,16 @@ import re
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 
 from lakelens.samples import read_samples, unpack_table
-from lakelens.tab.building import build
-from lakelens.tab.parts import Gathered, gather
 from tests.tab.hosts import serve_folder
 from tests.tab.parts import ROOT
-
-READY = "#lt-page .lt-read"
-
-
-@pytest.fixture(scope="session")
-def tab_parts() -> Gathered:
-    """What a tab is made of, which is not what its tests run in: these need more packages."""
-    return gather(ROOT / "build" / "tab")
-
-
-@pytest.fixture(scope="session")
-def site(tab_parts: Gathered, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a folder that was made by `lakelens tab`, below a path of its own."""
-    folder = tmp_path_factory.mktemp("site")
-    build(folder / "docs" / "tab", tab_parts)
-    with serve_folder(folder) as address:
-        yield f"{address}docs/tab/"
-
-
-class Visitor:
-    """A reader with a browser of their own: what it asked for and what it complained of is kept."""
-
-    def __init__(self, browser: Any, site: str, **options: Any) -> None:
-        self.context = browser.new_context(**options)
-        self.context.set_default_timeout(60_000)
-        self.site = site
-        self.requests: list[str] = []
-        self.faults: list[str] = []
-        self.context.on("request", lambda request: self.requests.append(request.url))
-        self.page = self.add_page()
-
-    def add_page(self) -> Any:
-        """Open another tab of the same browser."""
-        page = self.context.new_page()
-        page.on("console", lambda said: self.faults.append(said.text) if said.type == "error" else None)
-        page.on("pageerror", lambda error: self.faults.append(str(error)))
-        return page
-
-    def open(self, fragment: str = "") -> None:
-        """Go to a fragment and wait for its page."""
-        self.page.goto(self.site + fragment)
-        if fragment:
-            self.page.wait_for_selector(READY)
-
-    def go(self, fragment: str) -> None:
-        """Follow a link to a fragment, and wait for its page."""
-        self.page.evaluate(
-            "hash => { document.querySelector('#lt-page .lt-read').remove(); location.hash = hash }", fragment
-        )
-        self.page.wait_for_selector(READY)
-
-    def choose(self, folder: Path) -> None:
-        """Choose a folder, as with the button."""
-        self.page.set_input_files("#lt-folder-input", str(folder))
-
-    def list_origins(self) -> set[str]:
-        """List where requests went."""
-        return {urlsplit(url.removeprefix("blob:")).netloc for url in self.requests}
-
-    @property
-    def fragment(self) -> str:
-        """What the address says now."""
-        said: str = self.page.evaluate("location.hash")
-        return said
-
-    def read(self) -> str:
-        """Read the main part of the page that is shown."""
-        text: str = self.page.inner_text("#lt-page main")
-        return text
-
-
-@pytest.fixture
-def visitor(browser: Any, site: str) -> Iterator[Visitor]:
-    """A reader who asked nobody else, and whose browser complained of nothing."""
-    visiting = Visitor(browser, site)
-    yield visiting
-    visiting.context.close()
-    assert visiting.list_origins() == {urlsplit(site).netloc}
-    assert visiting.faults == []
+from tests.tab.visiting import READY, Visitor
 
 
 @pytest.mark.exhaustive

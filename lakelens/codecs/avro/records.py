@@ -23,6 +23,7 @@ import zlib
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from importlib.util import find_spec
 from threading import Lock
 from typing import Any, overload
@@ -38,7 +39,9 @@ from lakelens.codecs.avro.container import (
     encode_long,
     iter_blocks,
 )
+from lakelens.codecs.avro.encoding import encode_value
 from lakelens.codecs.avro.schema import compile_schema, find_record, write_plain
+from lakelens.codecs.avro.types import AvroType
 from lakelens.errors import Corrupt, LakeError, Unsupported
 
 __all__ = ["AvroHeader", "AvroRecords", "decode_header", "decode_records", "iter_records"]
@@ -368,11 +371,9 @@ def encode_records(
     >>> decode_records(data)
     [{'a': 1}, {'a': None}]
     """
-    import fastavro
-
     codec = codec if codec in _COMPRESS else "null"
     text = encode_document(schema)
-    plain = fastavro.parse_schema(write_plain(compile_schema(schema).kind))
+    encode = _make_encoder(compile_schema(schema).kind)
     marker = zlib.crc32(text).to_bytes(4, "big") * (SYNC_SIZE // 4)
     blocks = [encode_header({"avro.schema": text, "avro.codec": codec.encode(), **metadata}, marker)]
     sink, count = io.BytesIO(), 0
@@ -382,13 +383,7 @@ def encode_records(
         blocks.append(encode_long(count) + encode_long(len(content)) + content + marker)
 
     for record in records:
-        try:
-            fastavro.schemaless_writer(sink, plain, record)
-        except OverflowError as error:
-            raise Unsupported(
-                "a record has a number that its type cannot hold",
-                expected="an int or a long as its schema says",
-            ) from error
+        sink.write(encode(record))
         count += 1
         if sink.getbuffer().nbytes >= _BLOCK:
             close()
@@ -396,6 +391,28 @@ def encode_records(
     if count:
         close()
     return b"".join(blocks)
+
+
+def _make_encoder(kind: AvroType) -> Callable[[Any], bytes]:
+    """Make a function that encodes a record: with the library where it is installed, else in plain Python."""
+    if find_spec("fastavro") is None:
+        return partial(encode_value, kind)
+    import fastavro
+
+    plain = fastavro.parse_schema(write_plain(kind))
+
+    def encode(record: Any) -> bytes:
+        sink = io.BytesIO()
+        try:
+            fastavro.schemaless_writer(sink, plain, record)
+        except OverflowError as error:
+            raise Unsupported(
+                "a record has a number that its type cannot hold",
+                expected="an int or a long as its schema says",
+            ) from error
+        return sink.getvalue()
+
+    return encode
 
 
 def encode_document(document: Any) -> bytes:

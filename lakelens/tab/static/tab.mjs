@@ -49,12 +49,13 @@ function showWords(title, words, ...actions) {
 
 const makeButton = (words, act, isFirst = false) => make("button", { type: "button", className: `lt-btn${isFirst ? " lt-first" : ""}`, onclick: act }, words);
 
-async function startPython(steps) {
+async function startPython(steps, mine) {
   const began = performance.now();
   if (!python.isRunning) {
     steps.begin(`Fetching ${describeSize(total)}, once`);
     let last = { there: 0, fetched: 0 };
     const parts = await fetchParts(known, (far) => {
+      if (mine !== asked) throw new Stopped("stopped");
       last = far;
       steps.update(`Fetching: ${describeSize(far.there)} of ${describeSize(total)}`, far.there / total);
     });
@@ -62,6 +63,7 @@ async function startPython(steps) {
     steps.end(last.fetched ? `Fetched ${describeSize(last.fetched)} in ${seconds} s; kept for next time` : "Nothing to fetch: all of it was kept");
     steps.begin("Starting Python");
     await controlled;
+    if (mine !== asked) return;
     const starting = performance.now();
     const clock = setInterval(() => steps.update(`Starting Python: ${((performance.now() - starting) / 1e3).toFixed(1)} s`), 200);
     try {
@@ -82,7 +84,7 @@ async function open(next, address) {
   showRoot(steps.root, `${next.name} · lakelens`);
   shown = null;
   try {
-    await startPython(steps);
+    await startPython(steps, mine);
     if (mine !== asked) return;
     const began = performance.now();
     const words = next.source === "zip" ? "Unpacking" : "Looking for tables";
@@ -158,7 +160,7 @@ async function showPage(address, mine) {
       if (mine !== asked) return;
     }
     const { title, root } = parsePage(made.markup);
-    if (made.needs) askForPackages(root, made.needs);
+    if (made.needs || made.lacks) askForPackages(root, made);
     addLine(root, made);
     showRoot(root, title);
     said.textContent = title;
@@ -180,7 +182,7 @@ function addLine(root, made) {
     const plain = made.table.split("/").at(-1);
     right.prepend(write("report", `${plain}.html`), " · ", write("skeleton", `${plain}-skeleton.zip`), " · ");
   }
-  root.querySelector(".lx-top").after(make("div", { className: "lt-read" }, make("span", {}, describeRead(lake, read)), right));
+  root.querySelector(".lx-top").after(make("aside", { className: "lt-read", ariaLabel: "What was read" }, make("span", {}, describeRead(lake, read)), right));
 }
 
 async function save(button, what, name) {
@@ -200,10 +202,11 @@ async function save(button, what, name) {
   button.disabled = false;
 }
 
-// A page that says that a package is missing: what would be fetched and from where. Nothing is, before the button is pressed.
-function askForPackages(root, needs) {
+// Where a package is missing, for the page or for a part of it: what would be fetched and from where. Nothing is, before the
+// button is pressed.
+function askForPackages(root, { needs, lacks }) {
   const names = about.packages.join(", ");
-  const words = make("p", {}, `${needs} is not part of this page. It can be fetched from `, make("b", {}, "Pyodide’s own index"), `, ${about.index}, together with what it goes with: ${names}.`);
+  const words = make("p", {}, `${needs ?? lacks} is not part of this page. It can be fetched from `, make("b", {}, "Pyodide’s own index"), `, ${about.index}, together with what it goes with: ${names}.`);
   const fine = make("small", {}, "That site sees your address and the names of the packages, nothing of your table; each file must have the checksum that this page was made with. ");
   if (!known.isWide) fine.append(`This page may ask no other site: the button opens one that may${lake.source === "sample" ? "" : ", where you choose the folder again"}.`);
   const act = async () => {
@@ -220,6 +223,7 @@ function askForPackages(root, needs) {
   const button = makeButton(known.isWide ? "fetch them from there" : "go to the page that may fetch them", act, true);
   const block = make("div", { className: "lt-ask" }, words, make("p", {}, button), make("p", {}, fine), make("p", {}, make("small", {}, "This part is not tested by the project. Where lakelens is installed, all of it is there: ", make("code", {}, "pip install 'lakelens[tables]'"))));
   const main = root.querySelector("main");
+  if (lacks) return main.append(make("details", { className: "lt-lacks" }, make("summary", {}, `Some of this page needs ${lacks}, which is not part of it`), block));
   const page = root.querySelector(".lx-crumbs [aria-current]").textContent;
   [...main.querySelectorAll("section")].find((section) => section.textContent.trim().startsWith("NotInstalled"))?.remove();
   main.prepend(make("div", { className: "ll-p" }, make("h1", {}, page), " needs what this page does not bring"), block);

@@ -19,7 +19,7 @@ sys.path[:0] = ["/native", "/packages.zip", "/lakelens.zip"]
 `;
 const plainFetch = self.fetch.bind(self);
 const read = { files: new Set(), bytes: 0, said: 0 };
-let python, inside, tab, lock;
+let python, inside, tab, makeTab, lock;
 
 function unpackGzip(bytes, type = "application/octet-stream") {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -108,7 +108,8 @@ function open({ source, name, prefix, files, root = nameRoot(name) }) {
     mount("/zip", files);
     inside.unpack(`/zip/${files[0].path}`, root);
   }
-  tab = inside.Tab(root, prefix);
+  makeTab = () => inside.Tab(root, prefix);
+  tab = makeTab();
   return {};
 }
 
@@ -129,6 +130,7 @@ function write({ what, address }) {
 async function fetchPackages() {
   const index = python._api.config.cdnUrl;
   await python.loadPackage(Object.values(lock.packages).map((one) => index + one.file_name));
+  tab = makeTab(); // what was said without them is forgotten
   return {};
 }
 
