@@ -133,7 +133,7 @@ def test_a_second_try_goes_on(
     }[ask]
     expected = act(ll.open(path).files)
     files, read = ll.open(path).files, list[str]()
-    whole = scan_to_arrow._run
+    whole = scan_to_arrow.read_along
 
     def stop_after_three(*arguments: Any) -> Iterator[deque[Any]]:
         for number, batches in enumerate(whole(*arguments)):
@@ -141,10 +141,10 @@ def test_a_second_try_goes_on(
                 raise KeyboardInterrupt
             yield batches
 
-    monkeypatch.setattr(scan_to_arrow, "_run", stop_after_three)
+    monkeypatch.setattr(scan_to_arrow, "read_along", stop_after_three)
     with pytest.raises(Interrupted, match=re.escape("stopped after 3 of")):
         act(files)
-    monkeypatch.setattr(scan_to_arrow, "_run", whole)
+    monkeypatch.setattr(scan_to_arrow, "read_along", whole)
     reading = scan_to_arrow._read_portion
 
     def note(scan: Any, request: Any, removals: Any, stop: Any, portion: Any) -> Any:

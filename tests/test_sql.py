@@ -335,7 +335,7 @@ def test_an_engine_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -
     assert engines.choose_engine(None) == "datafusion"
     monkeypatch.setattr(engines, "find_spec", lambda name: None if name == "datafusion" else name)
     assert engines.choose_engine(None) == "duckdb"
-    with pytest.raises(ValueError, match="sqlite"):
+    with pytest.raises(LakeError, match="sqlite"):
         table.sql("select 1", engine="sqlite")  # type: ignore[arg-type]
 
 

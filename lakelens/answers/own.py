@@ -333,7 +333,27 @@ _ROW = Question(
     ),
 )
 
+_SQL = Question(
+    name="sql",
+    ask="lakelens.querying:query_table",
+    summary="Query the metadata in SQL, over the views snapshots, refs, manifests, entries and files.",
+    about="SQL over the views `snapshots`, `refs`, `manifests`, `entries` and `files`; it can read and write nothing else",
+    epilog="""lakelens sql sample:iceberg "SELECT content, count(*) FROM files GROUP BY content\"""",
+    options=(
+        Option(name="query", metavar="QUERY", is_required=True),
+        _SNAPSHOT,
+        Option(
+            name="engine",
+            flags=("--engine",),
+            metavar="ENGINE",
+            help="duckdb or datafusion; by default DuckDB where it is installed",
+        ),
+    ),
+    parts=("engine", "views", Datum("rows", "to_pylist()")),
+)
+
 #: By name, in the order in which the pages of a table have them.
 QUESTIONS = {
-    question.name: question for question in (_CHECK, _HEALTH, _EXPLAIN, _SPACE, _DRY_RUN, _ROW, _BIOGRAPHY)
+    question.name: question
+    for question in (_CHECK, _HEALTH, _EXPLAIN, _SPACE, _DRY_RUN, _ROW, _BIOGRAPHY, _SQL)
 }

@@ -40,6 +40,7 @@ _GROUPS = [
                 "explain",
                 "space",
                 "dry-run",
+                "sql",
                 "html",
             )
         ],

@@ -34,6 +34,7 @@ TABLE_VERBS = {
     "explain": ["TRUE"],
     "dry-run": [],
     "row": ["FALSE"],
+    "sql": ["SELECT * FROM files"],
     "html": ["page.html"],
 }
 
@@ -127,6 +128,11 @@ WRONG: dict[str, list[list[str]]] = {
         ["sample:iceberg", "1", "-s", "x"],
     ],
     "space": [["sample:iceberg", "--before", "tomorrow"]],
+    "sql": [
+        ["sample:iceberg", "SELEC 1"],
+        ["sample:iceberg", "SELECT pth FROM files"],
+        ["sample:iceberg", "SELECT 1", "--engine", "x"],
+    ],
     "dry-run": [
         ["sample:iceberg", "expir"],
         ["sample:hive", "expire_snapshots"],
@@ -145,6 +151,7 @@ WRONG: dict[str, list[list[str]]] = {
     "demo": [["--nothing"]],
     "completion": [["tcsh"]],
     "skeleton": [["sample:nothing", "target"]],
+    "tab": [["/dev/null/folder"]],
     "map": [["sample:iceberg", "-s", "nobody"]],
     "lifetimes": [["hudi"]],
     "exercise": [["nothing"], ["bounds", "--check"]],

@@ -26,6 +26,7 @@ VERBS = {
     "tree": [],
     "explain": ["TRUE"],
     "dry-run": [],
+    "sql": ["SELECT * FROM snapshots"],
     "diff": ["nothing", "main", "-d", "3"],
 }
 

@@ -55,6 +55,8 @@ def check_every_verb(path: str, page: Path | None) -> None:
     answer = read_document("explain", path, "TRUE")
     assert answer["totals"]["kept"] == answer["totals"]["snapshot"]
     assert read_document("row", path, "FALSE")["versions"] == []
+    (count,) = read_document("sql", path, "SELECT count(*) AS files FROM files")["rows"]
+    assert count["files"] == len(told["files"]["files"])
     for file in told["files"]["files"][:1]:
         life = read_document("biography", path, file["path"])
         assert life["is_live"]

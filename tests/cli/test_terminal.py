@@ -71,6 +71,7 @@ VERBS = [
     ["row", "sample:paimon", "id = 1"],
     ["biography", "sample:paimon", "data-8dd6ede1-4393-49a6-89f0-8833ed4b270d-0.parquet"],
     ["dry-run", "sample:iceberg", "expire_snapshots", "-o", "older_than=2100-01-01"],
+    ["sql", "sample:iceberg", "SELECT content, count(*) AS files FROM files GROUP BY content"],
     ["samples"],
 ]
 

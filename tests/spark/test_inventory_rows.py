@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 import lakelens as ll
+from lakelens.answers.survey import check_names
 from lakelens.spark.warehouse.batches import gather_rows, read_portion, split_partition
 from lakelens.spark.warehouse.columns import DATA_SETS, DESCRIBED, READ, data_schema
-from lakelens.spark.warehouse.facts import Known, check_names, describe_place, hash_path
+from lakelens.spark.warehouse.facts import ANSWERABLE, Known, describe_place, hash_path
 from lakelens.spark.warehouse.store import Commit, LocalFolder, SessionStore, parse_commit
 from lakelens.spark.warehouse.tables import TablePlace
 from tests.support import LAKES
@@ -276,8 +277,8 @@ def test_an_answer_that_fails_leaves_the_others(tmp_path: Path, monkeypatch: pyt
     assert told["error"] == "health: ValueError: not to be worked out"
     assert (told["verdict"], "act" in told, told["total_bytes"] > 0) == ("sound", False, True)
     assert not any(name == "measures" for name, _ in rows)
-    with pytest.raises(ll.errors.LakeError, match="no answer 'wealth'") as refused:
-        check_names(["wealth"])
+    with pytest.raises(ll.errors.LakeError, match="cannot be asked 'wealth'") as refused:
+        check_names(["wealth"], ANSWERABLE)
     assert "health" in str(refused.value)
 
 

@@ -23,7 +23,6 @@ from decimal import Context, Decimal
 from typing import Any
 from urllib.parse import quote_plus
 
-from lakelens.codecs.hashes import hash_murmur3
 from lakelens.codecs.iceberg.types import IcebergType
 from lakelens.codecs.moments import FarTime, Unit, civil_date
 from lakelens.codecs.numbers import write_single
@@ -102,6 +101,8 @@ class Transform:
             days = epoch_count(value, source.name)
             return _UNITS[self.name](days, source.name)
         if self.name == "bucket":
+            from lakelens.codecs.hashes import hash_murmur3  # a first card needs none
+
             stored = _hashed_bytes(value, source.name)
             return None if stored is None else (hash_murmur3(stored) & 0x7FFF_FFFF) % self.width
         width = self.width

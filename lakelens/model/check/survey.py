@@ -161,7 +161,10 @@ class Survey:
         if paths != [*manifests]:
             return None
         of_entries = text_array(paths).take(self.entries["number"])
-        return self.entries.append_column("manifest", of_entries).select(list(names))
+        held = self.entries.append_column("manifest", of_entries)
+        return (
+            held.select(list(names)) if {*names} <= {*held.column_names} else None
+        )  # where no entry was read
 
     @property
     def refused(self) -> Mapping[str, LakeError]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal
 
-from lakelens.errors import Unsupported
+from lakelens.errors import Unsupported, WrongArgument
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -14,9 +14,9 @@ Engine = Literal["duckdb", "datafusion"]
 
 
 def choose_engine(engine: str | None) -> Engine:
-    """Choose the engine to use. Raises `Unsupported` if it is not installed, ValueError if there is no such engine."""
+    """Choose the engine to use. Raises `Unsupported` if it is not installed, `WrongArgument` if there is no such engine."""
     if engine not in (None, "duckdb", "datafusion"):
-        raise ValueError(f"engine is 'duckdb' or 'datafusion', not {engine!r}")
+        raise WrongArgument(f"engine is 'duckdb' or 'datafusion', not {engine!r}")
     if engine != "datafusion" and find_spec("duckdb") is not None:
         return "duckdb"
     if engine == "duckdb":

@@ -7,7 +7,7 @@ writers leave that out. Decimals may have gone through a double.
 from __future__ import annotations
 
 import math
-from decimal import Decimal, localcontext
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,7 +20,15 @@ EXACT_DIGITS, _DOUBLE_DIGITS = 15, 17  # that a double always keeps, and that it
 
 
 def widen_decimal(number: Decimal, kind: DataType, is_upper: bool) -> tuple[Decimal, bool]:
-    """Widen a bound that may have gone through a double, as delta-rs writes it: then its last digits are rounded."""
+    """Widen a bound that may have gone through a double, as delta-rs writes it: then its last digits are rounded.
+
+    Values of the column are multiples of its smallest digit, and within its precision, so the bound is one of them.
+
+    >>> from lakelens.model.schema import DataType
+    >>> kind = DataType("decimal(18, 2)", "decimal", precision=18, scale=2)
+    >>> [str(widen_decimal(Decimal(text), kind, True)[0]) for text in ("3.10", "1000000000000000.00")]
+    ['3.10', '1000000000000000.12']
+    """
     if kind.precision <= EXACT_DIGITS or len(number.normalize().as_tuple().digits) > _DOUBLE_DIGITS:
         return number, False
     near = float(number)
@@ -28,8 +36,11 @@ def widen_decimal(number: Decimal, kind: DataType, is_upper: bool) -> tuple[Deci
         return number, False
     with localcontext() as context:
         context.prec = 200
-        rounded = Decimal(math.ulp(near))
-        return (number + rounded if is_upper else number - rounded), True
+        rounded, unit = Decimal(math.ulp(near)), Decimal(1).scaleb(-kind.scale)
+        most = Decimal(10) ** (kind.precision - kind.scale) - unit
+        if is_upper:
+            return min((number + rounded).quantize(unit, ROUND_FLOOR), max(most, number)), True
+        return max((number - rounded).quantize(unit, ROUND_CEILING), min(-most, number)), True
 
 
 def is_cut(text: str) -> bool:

@@ -31,7 +31,6 @@ def name_case(case: str) -> str:
     return path.parent.name if path.is_absolute() else f"sample/{case}"
 
 
-@pytest.mark.exhaustive(keep=3)
 @pytest.mark.parametrize("case", CASES, ids=name_case)
 def test_nothing_in_clear_and_everything_else(case: str, tmp_path: Path) -> None:
     place = Path(case) if Path(case).is_absolute() else unpack_samples() / case

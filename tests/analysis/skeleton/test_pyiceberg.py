@@ -22,7 +22,6 @@ CASES = [path for path in sorted((LAKES / "spark/iceberg").glob("*/table")) if p
 counted: dict[str, int] = defaultdict(int)
 
 
-@pytest.mark.exhaustive(keep=4)
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.parent.name)
 def test_pyiceberg_plans_the_same(case: Path, tmp_path: Path) -> None:
     table = ll.open(case)
