@@ -84,7 +84,7 @@ def serve(root: str, browser: bool, storage: tuple[tuple[str, str], ...], **opti
         os._exit(0)  # a page is still being made, and nobody waits for it
 
 
-@click.command(epilog="lakelens tab public/lakelens  ·  python -m http.server --directory public/lakelens")
+@click.command(epilog="lakelens tab public/lakelens")
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option(
     "--parts",

@@ -108,7 +108,6 @@ def test_text_stands_left_and_numbers_right_trusted_or_not(cards: tuple[Any, boo
             assert (side in ("right", "end")) == ("ll-n" in classes), (name, classes, side)
 
 
-@pytest.mark.exhaustive
 def test_folds_open_by_keyboard(cards: tuple[Any, bool]) -> None:
     page, _ = cards
     summary = page.locator(f"{OUTPUT} summary").first

@@ -21,16 +21,15 @@ _MOST = 60
 
 
 def walk_pages(root: str) -> dict[str, str]:
-    """Render pages, in the order in which links lead to them."""
+    """Render pages, in the order in which links lead to them; what is known of a table on one depends on those before."""
     explorer, pages, waiting = Explorer(root), {}, ["@"]
     seen = set(waiting)
     while waiting and len(pages) < _MOST:
         address = waiting.pop(0).removesuffix("@")
         found = explorer.follow(Place.parse(*address.partition("?")[::2]))
         if isinstance(found, Redirect):
-            address = found.place.url
             found = explorer.follow(found.place)
-        if isinstance(found, Redirect) or address in pages:
+        if isinstance(found, Redirect):
             continue
         links: list[str] = []
 

@@ -89,7 +89,13 @@ _READ_PAGES = """async ({ site, samples, roots }) => {
     const files = takeChosen(document.getElementById(`chosen-${name}`).files).files;
     await python.ask({ kind: "open", source: "folder", name, root: roots[name], prefix: `folder/${name}`, files });
     answers[name] = {};
-    for (const address of addresses) answers[name][address] = await python.ask({ kind: "answer", address });
+    for (const address of addresses) {
+      let made = await python.ask({ kind: "answer", address });
+      if (made.location) {
+        made = await python.ask({ kind: "answer", address: made.location.slice(`folder/${name}/`.length) });
+      }
+      answers[name][address] = made;
+    }
   }
   python.stop();
   return answers;
@@ -132,7 +138,8 @@ def test_pages_of_a_tab_are_those_of_a_server(visitor: Visitor, tmp_path: Path, 
             there = _LINK.sub(r" \1", made["markup"])
             if here == there:
                 same += 1
-            else:
+            elif not (" more from " in here and "/bytes?" in address):
+                # a page of bytes is cut where it is long enough, and links, which are of other lengths, count
                 at = next((n for n, (a, b) in enumerate(zip(here, there, strict=False)) if a != b), 0)
                 differing.append(
                     f"{name} {address}: {here[at - 60 : at + 60]!r} and {there[at - 60 : at + 60]!r}"
