@@ -39,7 +39,6 @@ from lakelens.codecs.avro.container import (
     encode_long,
     iter_blocks,
 )
-from lakelens.codecs.avro.encoding import encode_value
 from lakelens.codecs.avro.schema import compile_schema, find_record, write_plain
 from lakelens.codecs.avro.types import AvroType
 from lakelens.errors import Corrupt, LakeError, Unsupported
@@ -396,6 +395,8 @@ def encode_records(
 def _make_encoder(kind: AvroType) -> Callable[[Any], bytes]:
     """Make a function that encodes a record: with the library where it is installed, else in plain Python."""
     if find_spec("fastavro") is None:
+        from lakelens.codecs.avro.encoding import encode_value  # a first card writes nothing
+
         return partial(encode_value, kind)
     import fastavro
 
