@@ -19,7 +19,7 @@ from lakelens.answers.survey import check_names, find_answerable
 from lakelens.errors import LakeError
 from lakelens.model.storage import Evidence
 from lakelens.model.warehouse.catalog import Catalog, FoundTable
-from lakelens.model.warehouse.survey import Survey
+from lakelens.model.warehouse.survey import TableSurvey
 from lakelens.options import display
 from tests.support.documents import invoke
 
@@ -89,6 +89,16 @@ def test_one_process_that_ends_stops_nothing(warehouse: Path) -> None:
     assert survey[1].figures["verdict"] == ll.open(tables[0].path).check().verdict
 
 
+def test_what_opens_a_table_may_be_unable_to_leave_the_process(warehouse: Path) -> None:
+    (found,) = ll.find(warehouse / "iceberg")
+    evidence = Evidence("iceberg", ())
+    bound = [
+        FoundTable(found.path, "iceberg", evidence, lambda **options: found.open(**options)) for _ in range(2)
+    ]
+    survey = Catalog("/lake", bound).ask("check", processes=2)
+    assert [table.figures for table in survey] == [ask_one(found.path, "check")] * 2
+
+
 def test_a_question_without_figures_is_refused(warehouse: Path) -> None:
     catalog = ll.find(warehouse / "iceberg")
     with pytest.raises(LakeError, match=r"many tables cannot be asked 'explain'"):
@@ -99,7 +109,7 @@ def test_a_question_without_figures_is_refused(warehouse: Path) -> None:
 def test_a_survey_is_pickled_sliced_and_shown(warehouse: Path) -> None:
     survey = ll.find(warehouse).ask("health")
     assert pickle.loads(pickle.dumps(survey)) == survey
-    assert isinstance(survey[:2], Survey) and survey[:2].names == survey.names
+    assert isinstance(survey[:2], TableSurvey) and survey[:2].names == survey.names
     text = str(survey)
     assert "health of" in text and all(table.path.rpartition("/")[2] in text for table in survey.worst[:10])
     assert "act" in str(survey[0])

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from lakelens.answers.parts import describe, read_part
 from lakelens.answers.question import Datum, Question, load_questions
 from lakelens.errors import Interrupted, LakeError, list_nearest
-from lakelens.model.warehouse.survey import Answered, Survey, SurveyedTable
+from lakelens.model.warehouse.survey import Answered, SurveyedTable, TableSurvey
 from lakelens.progress import Progress
 from lakelens.threads import start_pool
 
@@ -99,7 +99,7 @@ def ask_table(found: FoundTable, names: Sequence[str]) -> Answered:
     return Answered(answered.figures, failed=answered.failed)
 
 
-def survey_tables(catalog: Catalog, names: Iterable[str], processes: int | None = None) -> Survey:
+def survey_tables(catalog: Catalog, names: Iterable[str], processes: int | None = None) -> TableSurvey:
     """Ask each table of a catalog some questions; see `Catalog.ask`."""
     asked = check_names(names)
     tables = tuple(catalog)
@@ -121,7 +121,7 @@ def survey_tables(catalog: Catalog, names: Iterable[str], processes: int | None 
         for position in sorted(answers)
     ]
     kinds = list_figures(map(find_answerable().__getitem__, asked))
-    return Survey(listed, asked, kinds, catalog.root, problems)
+    return TableSurvey(listed, asked, kinds, catalog.root, problems)
 
 
 def _ask_each(
@@ -162,13 +162,17 @@ class _Worker:
 
     def ask(self, table: FoundTable, names: Sequence[str]) -> Answered:
         """Ask about a table and wait for the answer."""
+        try:
+            asked = pickle.dumps((table, names))
+        except Exception:  # what opens a table of a catalog may not leave this process
+            return ask_table(table, names)
         if self._process is None:
             command = [sys.executable, "-m", "lakelens.answers.worker"]
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         process = self._process
         assert process.stdin is not None and process.stdout is not None
         try:
-            pickle.dump((table, names), process.stdin)
+            process.stdin.write(asked)
             process.stdin.flush()
             answered = pickle.load(process.stdout)
         except (EOFError, OSError, pickle.UnpicklingError):

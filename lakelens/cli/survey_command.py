@@ -14,7 +14,7 @@ from lakelens.cli.output import Output
 
 if TYPE_CHECKING:
     from lakelens.answers.question import Question
-    from lakelens.model.warehouse.survey import Survey
+    from lakelens.model.warehouse.survey import TableSurvey
 
 _OF_ONE = ("format", "branch", "version", "catalog")
 
@@ -62,15 +62,7 @@ def ask_many(
     return True
 
 
-def write_lines(survey: Survey, output: Output) -> None:
+def write_lines(survey: TableSurvey, output: Output) -> None:
     """Write one JSON document a line, each a table, in path order; everything beyond ASCII is escaped."""
-    names = survey.to_arrow().schema.names
-    for table in survey:
-        row = {
-            **table.figures,
-            "name": table.name,
-            "format": table.format,
-            "path": table.path,
-            "error": table.error,
-        }
-        output.write_pieces([json.dumps({name: make_plain(row.get(name)) for name in names}), "\n"])
+    for row in survey.to_arrow().to_pylist():
+        output.write_pieces([json.dumps(make_plain(row)), "\n"])

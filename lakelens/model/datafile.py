@@ -173,9 +173,8 @@ class DataFile(Explainable, Displayable):
             self.__dict__.setdefault(name, row.load(name))
         del self.__dict__["_row"]
         for name, value in vars(read).items():
-            if (
-                name != "_matches"
-            ):  # what deletes rows of an entry's own file: nothing, as no snapshot sees it
+            # what deletes rows of an entry's own file: nothing, as no snapshot sees it
+            if name != "_matches":
                 self.__dict__.setdefault(name, value)
         return True
 

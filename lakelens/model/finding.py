@@ -84,8 +84,8 @@ class Findings(Items[Finding]):
         if isinstance(error, NotInstalled):
             words = f"some of the metadata is not decoded: {error.reason}; try: {error.hint}"
             self.add("note", code, "", words, snapshots)
-            # it comes first, whatever was read before
-            self._found = dict(sorted(self._found.items(), key=lambda kept: kept[0][0] != code))
+            if next(iter(self._found))[0] != code:  # it comes first, whatever was read before
+                self._found = dict(sorted(self._found.items(), key=lambda kept: kept[0][0] != code))
             return
         self.add("error", code, error.path or path, error.reason, snapshots)
         if code == "missing":

@@ -30,7 +30,7 @@ CARDS = {
             practice.exercise.Hint practice.exercise.Solution practice.exercise.Quiz practice.encodings.Encoding""",
         "answers.row": "analysis.life.rows.RowLife analysis.life.rows.Versions analysis.life.rows.Version",
         "answers.space": "analysis.space.space.Space analysis.space.holders.Expiry",
-        "answers.survey": "model.warehouse.survey.Survey model.warehouse.survey.SurveyedTable",
+        "answers.survey": "model.warehouse.survey.TableSurvey model.warehouse.survey.SurveyedTable",
         "cards.catalog": """model.warehouse.catalog.Catalog model.warehouse.catalog.FoundTable
             model.warehouse.catalog.Samples model.warehouse.catalog.Sample model.warehouse.catalog.FoundView""",
         "cards.delete": """model.life.positions.Positions model.deletes.DeleteMatch model.deletes.DanglingDelete

@@ -162,9 +162,8 @@ class Survey:
             return None
         of_entries = text_array(paths).take(self.entries["number"])
         held = self.entries.append_column("manifest", of_entries)
-        return (
-            held.select(list(names)) if {*names} <= {*held.column_names} else None
-        )  # where no entry was read
+        # where no entry was read there are no columns of entries
+        return held.select(list(names)) if {*names} <= {*held.column_names} else None
 
     @property
     def refused(self) -> Mapping[str, LakeError]:

@@ -325,9 +325,7 @@ class Catalog(NamedItems[FoundTable]):
 
     def _is_called(self, found: FoundTable, column: str, wanted: str) -> bool:
         names = (
-            self._list_names(found)
-            if column == "name"
-            else (choose_facts((*self.facts, *_DECLARED), column)[0].read(found),)
+            self._list_names(found) if column == "name" else (choose_facts(_SEARCHED, column)[0].read(found),)
         )
         return any(fnmatchcase("" if name is None else str(name), wanted) for name in names)
 
@@ -362,7 +360,7 @@ class Catalog(NamedItems[FoundTable]):
     def _build_columns(self, names: Sequence[str]) -> pa.Table:
         if not set(names) <= _KNOWN_UNOPENED:
             self.read_outlines()
-        return build_rows(self, choose_facts((*self.facts, *_DECLARED), *names))
+        return build_rows(self, choose_facts(_SEARCHED, *names))
 
     def below(self, path: str) -> Self:
         """The tables, views, problems and empty directories below a directory, which is the root of this listing.
@@ -421,7 +419,7 @@ class Catalog(NamedItems[FoundTable]):
 
         Returns
         -------
-        Survey
+        TableSurvey
             One row for each table, with its figures or its error; `worst` are those to do something about, the worst
             first. An interrupt ends it, and what was answered until then is the result.
 
@@ -435,7 +433,7 @@ class Catalog(NamedItems[FoundTable]):
         >>> from lakelens import find, sample
         >>> survey = find(sample("iceberg").location).ask("check", "health")
         >>> survey
-        <Survey check, health of 1 tables>
+        <TableSurvey check, health of 1 tables>
         >>> survey[0].figures["errors"], survey[0].error
         (0, None)
         """
@@ -468,8 +466,9 @@ class Catalog(NamedItems[FoundTable]):
 
 
 _KNOWN_UNOPENED = {"name", "format", "path", "columns", "properties"}
-# what tables are searched for, and no table of tables says
-_DECLARED = (
+# what tables are searched by: the last two are in no table of tables
+_SEARCHED = (
+    *Catalog.facts,
     Fact("columns", "string", lambda found: found.declared[0]),
     Fact("properties", "string", lambda found: found.declared[1]),
 )
@@ -488,7 +487,7 @@ def place_below(root: str, path: str | None) -> str:
 
 
 def _check_column(name: str) -> None:
-    known = [fact.name for fact in (*Catalog.facts, *_DECLARED)]
+    known = [fact.name for fact in _SEARCHED]
     if name not in known:
         raise LakeError(f"there is no column {name}", hint=list_nearest(name, known))
 

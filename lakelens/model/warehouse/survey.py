@@ -56,7 +56,7 @@ class SurveyedTable(Displayable):
         return f"<SurveyedTable {self.format} {self.name}>"
 
 
-class Survey(Items[SurveyedTable]):
+class TableSurvey(Items[SurveyedTable]):
     """What questions say of many tables: a row for each, in path order. `worst` has those to do something about."""
 
     __slots__ = ("kinds", "names", "problems", "root")
@@ -112,4 +112,4 @@ class Survey(Items[SurveyedTable]):
         return type(self), (tuple(self), self.names, self.kinds, self.root, self.problems)
 
     def __repr__(self) -> str:
-        return f"<Survey {', '.join(self.names)} of {len(self)} tables>"
+        return f"<TableSurvey {', '.join(self.names)} of {len(self)} tables>"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakelens.model.warehouse.survey import Survey, SurveyedTable
+from lakelens.model.warehouse.survey import SurveyedTable, TableSurvey
 from lakelens.options import display
 from lakelens.views.card import cells, named, wording
 from lakelens.views.card.model import Body, Card, Cell, Fold, Note, Role
@@ -18,7 +18,7 @@ _TITLES = {"first": "what to do first", "reclaimable_bytes": "could be freed", "
 
 
 @describe.register
-def card_of_survey(survey: Survey, detail: int = 1) -> Card:
+def card_of_survey(survey: TableSurvey, detail: int = 1) -> Card:
     """List the tables to do something about, the worst first; all of them are in a fold."""
     worst = survey.worst
     most = _MOST_WORST if detail <= 1 else display.max_rows
@@ -45,7 +45,7 @@ def card_of_survey(survey: Survey, detail: int = 1) -> Card:
     )
 
 
-def count_tables(survey: Survey) -> str:
+def count_tables(survey: TableSurvey) -> str:
     """Count the tables, those that are damaged, and those to act on.
 
     >>> import lakelens as ll
@@ -71,7 +71,7 @@ def card_of_surveyed_table(table: SurveyedTable, detail: int = 1) -> Card:
     )
 
 
-def _grid(survey: Survey, tables: Survey, total: int) -> Body:
+def _grid(survey: TableSurvey, tables: TableSurvey, total: int) -> Body:
     names = list(dict.fromkeys(name for table in tables for name in table.figures))
     if any(table.error for table in tables):
         names.append("error")
