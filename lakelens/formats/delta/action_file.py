@@ -17,13 +17,7 @@ from lakelens.errors import LakeError
 from lakelens.formats.contents import read_footer, read_rows
 from lakelens.formats.delta.actions import Action, clean_path
 from lakelens.formats.delta.context import LogContext
-from lakelens.formats.delta.values import (
-    BAD,
-    find_leaf,
-    format_partition,
-    parse_statistics,
-    read_bound,
-)
+from lakelens.formats.delta.values import BAD, find_leaf, format_partition, parse_statistics, read_bound
 from lakelens.formats.delta.vectors import match_vector
 from lakelens.formats.row_groups.opening import FileLeaf
 from lakelens.formats.row_groups.opening import open_row_groups as open_groups

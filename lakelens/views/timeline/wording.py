@@ -97,9 +97,12 @@ def describe_history(timeline: Timeline) -> str:
 
 
 def _describe_growth(timeline: Timeline) -> str:
-    own = [mark for mark in timeline.marks if mark.lane == 0 and mark.amounts.rows is not None]
+    lane_marks = [mark for mark in timeline.marks if mark.lane == 0]
+    own = [mark for mark in lane_marks if mark.amounts.rows is not None]
     if not own:
         return ""
+    if own[-1] is not lane_marks[-1] and lane_marks[-1].snapshot.known_live_rows.recorded is not None:
+        own.append(lane_marks[-1])  # what its commit does not record is known from elsewhere
     lane = wording.clean(timeline.lanes[0].name, _NAME)
     where = f" on {lane}" if lane else ""
     last_rows = own[-1].snapshot.known_live_rows
