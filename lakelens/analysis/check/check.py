@@ -53,21 +53,39 @@ class Affected:
         return f"{self.file.relative_path}: {self.file.reason}; {states} cannot be read in full"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
 class FirstAid(Displayable):
     """What can still be done: `affected` files, the newest `whole` snapshot of the branch, and `calls` that read it.
 
-    `lost` counts, by snapshot, the files that it lacks. Nothing is repaired: the calls read.
+    Nothing is repaired: the calls read.
     """
 
-    affected: tuple[Affected, ...]
-    lost: dict[int, int]
-    whole: Snapshot | None
-    sentences: tuple[str, ...]
-    calls: tuple[str, ...]
+    def __init__(self, strays: Strays) -> None:
+        self._strays = strays
+        self.whole: Snapshot | None = strays.whole.snapshot
+        self.affected: Items[Affected] = _list_affected(strays)
+        self.sentences = tuple(_describe(strays, self.affected))
+        self.calls: tuple[str, ...] = _list_calls(strays)
+
+    @cached_property
+    def lost(self) -> dict[int, int]:
+        """How many files each snapshot lacks, by its id."""
+        files = (*self._strays.missing, *self._strays.resized)
+        return dict(sorted(Counter(number for file in files for number in file.snapshots).items()))
 
     def __repr__(self) -> str:
         return f"<FirstAid: {self.sentences[0].rstrip('.')}>"
+
+
+def _list_affected(strays: Strays) -> Items[Affected]:
+    """List the files that are missing or of another length; each is made when it is asked for."""
+    missing, resized = strays.missing, strays.resized
+
+    def make(place: int) -> Affected:
+        beyond = place - len(missing)
+        file = missing[place] if beyond < 0 else resized[beyond]
+        return Affected(file, file.snapshots, tuple(file.referenced_by))
+
+    return Items(range(len(missing) + len(resized)), make)
 
 
 def give_first_aid(table: Table, strays: Strays | None = None) -> FirstAid:
@@ -86,16 +104,10 @@ def give_first_aid(table: Table, strays: Strays | None = None) -> FirstAid:
     >>> give_first_aid(ll.sample("paimon"))
     <FirstAid: All 5 states are whole>
     """
-    found = find_strays(table) if strays is None else strays
-    affected = tuple(
-        Affected(file, file.snapshots, tuple(file.referenced_by)) for file in (*found.missing, *found.resized)
-    )
-    lost = Counter(number for one in affected for number in one.snapshots)
-    sentences = tuple(_describe(found, affected))
-    return FirstAid(affected, dict(sorted(lost.items())), found.whole.snapshot, sentences, _list_calls(found))
+    return FirstAid(find_strays(table) if strays is None else strays)
 
 
-def _describe(strays: Strays, affected: tuple[Affected, ...]) -> Iterator[str]:
+def _describe(strays: Strays, affected: Items[Affected]) -> Iterator[str]:
     whole = strays.whole
     if strays.is_listed:
         yield "Nothing refers to files here: what the directory lists is the table, and a lost file leaves no trace."

@@ -13,7 +13,7 @@ from lakelens.model.check.defect import DefectBook, Product, Writer, rule
 if TYPE_CHECKING:
     from lakelens.formats.paimon.table import PaimonTable
     from lakelens.model.finding import Finding
-    from lakelens.model.manifest import Entry, Manifest
+    from lakelens.model.manifest import Entry
 
 _MOST = 200
 _OPTION = "manifest.delete-file-drop-stats"
@@ -63,47 +63,25 @@ def added_twice(table: PaimonTable) -> Iterator[Finding]:
     Shows in a snapshot: an entry adds a file that is there already.
     """
     snapshot = table.current
-    if snapshot is None or not _may_repeat(table):
-        return
+    if snapshot is None or snapshot.files.rows is not None:
+        return  # where the files were merged by column, none was added twice
     for entry in merge_entries(_list_entries(table)).repeated:
         message = f"{entry.file.path.rpartition('/')[2]} is added although it is there already"
         path = shorten(table, entry.file.manifest or "")
         yield added_twice.report(path, message, [snapshot.id])
 
 
-def _may_repeat(table: PaimonTable) -> bool:
-    """Check whether some path is added more often than it is removed, by column: else no entry needs to be decoded alone."""
-    import numpy as np
-    import pyarrow.compute as pc
-
-    from lakelens.formats.paimon.listed_files import plan_scan
-    from lakelens.model.scan.plan import ScanRequest
-    from lakelens.model.scan.scan_to_arrow import iterate_batches
-
-    scan = plan_scan(table.context, _list_manifests(table))
-    counts: dict[str, int] = {}
-    for batch in iterate_batches(scan, ScanRequest(stats=False, columns=("path", "status"), entries=True)):
-        encoded = pc.dictionary_encode(batch.plain["path"])
-        signs = np.where(pc.equal(batch.plain["status"], "ADD").to_numpy(zero_copy_only=False), 1, -1)
-        sums = np.bincount(encoded.indices.to_numpy(), signs, len(encoded.dictionary))
-        for path, number in zip(encoded.dictionary.to_pylist(), sums.tolist(), strict=True):
-            counts[path] = counts.get(path, 0) + int(number)
-    return any(number > 1 for number in counts.values())
-
-
-def _list_manifests(table: PaimonTable) -> list[Manifest]:
-    lists = table.current.manifest_lists if table.current is not None else ()
-    return [one for listed in lists if listed.role != "changelog" for one in listed.walk()[0]]
-
-
 def _list_entries(table: PaimonTable) -> Iterator[Entry]:
-    from lakelens.errors import LakeError
-
-    for manifest in _list_manifests(table):
-        try:
-            yield from manifest.entries
-        except LakeError:
+    """List the entries that the newest snapshot folds, those of each manifest that can be read."""
+    lists = table.current.manifest_lists if table.current is not None else ()
+    for listed in lists:
+        if listed.role == "changelog":
             continue
+        for manifest in listed.walk()[0]:
+            try:
+                yield from manifest.entries
+            except LakeError:
+                continue
 
 
 @rule(

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from lakelens.model.datafile import DataFile
     from lakelens.model.fileset import FileColumns
     from lakelens.model.scan.file_table import Numbers
+    from lakelens.model.stats import Partition
 
 
 class FewFiles(RowTable):
@@ -70,6 +71,12 @@ class FewFiles(RowTable):
 
         chosen = list(self.iterate(None if numbers is None else np.unique(numbers)))
         yield batch_files(chosen, self.columns, request)
+
+    def pair_partitions(self, name: str) -> Iterator[tuple[Any, Partition]]:
+        """See `RowTable.pair_partitions`."""
+        values = self.column(name).to_pylist()
+        partitions = (file.partition for file in self._files)
+        return iter(dict.fromkeys(zip(values, partitions, strict=True)))
 
 
 @dataclass(frozen=True)

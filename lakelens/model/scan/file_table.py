@@ -139,6 +139,10 @@ class RowTable(ABC):
     def read(self, request: ScanRequest, numbers: Numbers | None) -> Iterator[FileBatch]:
         """Some files, None for all, in the order of the table; read again, and not kept."""
 
+    @abstractmethod
+    def pair_partitions(self, name: str) -> Iterator[tuple[Any, Partition]]:
+        """Pair the values of a column with the partitions of the files that have them; each pair comes once."""
+
 
 class FileTable(RowTable):
     """All files of a scan."""
@@ -231,6 +235,20 @@ class FileTable(RowTable):
         found = self._columns.pop(name)
         self._columns[name] = found  # the one asked for last is the last to go
         return found.dictionary_decode() if pa.types.is_dictionary(found.type) else found
+
+    def pair_partitions(self, name: str) -> Iterator[tuple[Any, Partition]]:
+        """See `RowTable.pair_partitions`."""
+        import numpy as np
+        import pyarrow.compute as pc
+
+        self.load([name, "partition"])
+        encoded = pc.dictionary_encode(self.column(name))
+        places = self._columns[PARTITION].to_numpy()
+        pairs = encoded.indices.to_numpy().astype(np.int64) * len(self._partitions) + places
+        values = encoded.dictionary.to_pylist()
+        for pair in np.unique(pairs).tolist():
+            value, partition = divmod(pair, len(self._partitions))
+            yield values[value], self._partitions[partition]
 
     def find_value(self, name: str, number: int) -> Any:
         """Find the value of a column that was read already. Raises KeyError for any other."""

@@ -335,7 +335,7 @@ def _fold_gaps(gaps: Sequence[Gap]) -> list[Fold]:
 def card_of_first_aid(aid: FirstAid, detail: int = 1) -> Card:
     """Show which files are lost, which states need them, and the calls that read what is whole."""
     head, *sentences = aid.sentences
-    own = {f"{affected}." for affected in aid.affected}
+    own = {f"{affected}." for affected in aid.affected[: len(sentences)]}
     body: list[Body] = []
     if aid.affected:
         rows = [

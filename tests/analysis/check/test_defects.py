@@ -42,6 +42,10 @@ def list_codes(defects: Defects) -> set[str]:
     return {one.rule.code for one in defects.showing}
 
 
+def list_facts(defects: Defects) -> set[tuple[str, ...]]:
+    return {(one.severity, one.code, one.path, one.message) for one in defects.findings}
+
+
 def list_rules() -> list[Rule]:
     books = [get_format(name).part("defects") for name in ("iceberg", "paimon", "hive", "delta")]
     found = {rule.code: rule for book in books for rule in book.rules}
@@ -79,6 +83,32 @@ def test_a_planted_defect_of_paimon_writers_shows(
     plant(place)
     assert code in list_codes(try_rules(ll.open(place)))
     assert code not in list_codes(try_rules(ll.open(LAKES / clean / "table")))
+
+
+BY_COLUMN = [
+    *(case for case in iceberg.PLANTED if case[0] in ("range-of-source", "figures-of-insert")),
+    *(("file-added-twice", f"paimon {name}", plant, clean) for code, name, plant, clean in paimon.PLANTED
+      if code == "file-added-twice"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "plant", "clean"), BY_COLUMN, ids=[case[2].__name__ for case in BY_COLUMN]
+)
+def test_rules_find_the_same_where_files_are_many(
+    code: str, name: str, plant: iceberg.Plant, clean: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a table that is read by column, however small it is, the rules say what they say of it entry by entry."""
+    place = tmp_path / "table"
+    lake = name.removeprefix("paimon ")
+    shutil.copytree(LAKES / lake / "table", place) if lake != name else iceberg.copy(name, place)
+    plant(place)
+    few = list_facts(try_rules(ll.open(place)))
+    monkeypatch.setattr("lakelens.model.scan.scan_to_arrow.is_worthwhile", lambda tasks: True)
+    table = ll.open(place)
+    assert (table.files.rows is None) == (code == "file-added-twice")  # only entry by entry these are merged
+    assert list_facts(try_rules(table)) == few
+    assert any(code in facts for facts in few)
 
 
 def open_hive(name: str, rows: int | None) -> Any:

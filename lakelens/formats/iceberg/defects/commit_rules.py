@@ -14,6 +14,8 @@ from lakelens.model.check.defect import Product, rule
 from lakelens.model.facts.traits import parse_figure
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
     from lakelens.formats.iceberg.table import IcebergTable
     from lakelens.model.finding import Finding
@@ -102,6 +104,11 @@ def _list_partitions(
     from lakelens.model.scan.scan_to_arrow import iterate_batches
 
     if not manifests:
+        return
+    rows = table.current.files.rows if table.current is not None else None
+    if rows is not None:  # of many files it was read with them which partition each is in
+        for files, _ in rows.parts:
+            yield from files.pair_partitions("manifest")
         return
     request = ScanRequest(stats=False, columns=("manifest",), partitions=True)
     for batch in iterate_batches(plan_scan(table._context, manifests), request):
@@ -258,24 +265,42 @@ def insert_figures(table: IcebergTable) -> Iterator[Finding]:
 
     Shows in a manifest: all entries have the same rows and the same bytes, which are those of their files added up.
     """
-    entries, sizes = read_entries(table), list_sizes(table)
-    grouped: dict[str, list[tuple[str, int, int]]] = {}
-    columns = (entries[name].to_pylist() for name in ("manifest", "path", "record_count", "size_bytes"))
-    for manifest, path, rows, size in zip(*columns, strict=True):
-        grouped.setdefault(manifest, []).append((path, rows, size))
-    for manifest, found in grouped.items():
-        figures = {(rows, size) for _, rows, size in found}
-        stored = [sizes.get(path) for path, _, _ in found]
-        if len(found) < 2 or len(figures) > 1 or None in stored:
+    sizes = list_sizes(table)
+    for manifest, paths, rows, size in _list_alike(read_entries(table)):
+        stored = [sizes.get(path) for path in paths]
+        if None in stored:
             continue
-        ((rows, size),) = figures
-        total = sum(one or 0 for one in stored)
-        if size == total:
+        if size == sum(one or 0 for one in stored):
             message = (
-                f"each of its {len(found)} entries records {rows:,} rows and {size:,} bytes, "
+                f"each of its {len(paths)} entries records {rows:,} rows and {size:,} bytes, "
                 "which is what all the files have together"
             )
             yield insert_figures.report(shorten(table, manifest), message, find_snapshots(table, [manifest]))
+
+
+def _list_alike(entries: pa.Table) -> Iterator[tuple[str, list[str], int, int]]:
+    """List the manifests of several entries that all have the same rows and bytes: with their files and these figures."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    names, steps = ("record_count", "size_bytes"), ("min", "max", "count")
+    wanted = [(name, step) for name in names for step in steps]
+    groups = entries.group_by("manifest", use_threads=False).aggregate([*wanted, ("path", "count")])
+    is_alike = pc.greater(groups["path_count"], 1)
+    for name in names:
+        is_same = pc.equal(groups[f"{name}_min"], groups[f"{name}_max"])
+        is_known = pc.equal(groups[f"{name}_count"], groups["path_count"])
+        is_alike = pc.and_(is_alike, pc.and_(is_same, is_known))
+    chosen = groups.filter(is_alike)
+    if not chosen.num_rows:
+        return
+    some = entries.filter(pc.is_in(entries["manifest"], value_set=pa.array(chosen["manifest"].to_pylist())))
+    paths: dict[str, list[str]] = {}
+    for manifest, path in zip(some["manifest"].to_pylist(), some["path"].to_pylist(), strict=True):
+        paths.setdefault(manifest, []).append(path)
+    columns = (chosen[name].to_pylist() for name in ("manifest", "record_count_min", "size_bytes_min"))
+    for manifest, rows, size in zip(*columns, strict=True):
+        yield manifest, paths[manifest], rows, size
 
 
 @rule(
