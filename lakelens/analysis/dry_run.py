@@ -339,9 +339,8 @@ class Plan(Tabular, Displayable):
         if isinstance(self.proposal.reads, FileSet):
             return self.proposal.reads
         if self.proposal.reads:
-            return PlannedFiles(
-                [_plan_file(piece, self.table.location, "read") for piece in self.proposal.reads]
-            )
+            location = self.table.location
+            return PlannedFiles(self.proposal.reads, lambda piece: _plan_file(piece, location, "read"))
         return FileSet(lambda: (), FileColumns)
 
     @cached_property

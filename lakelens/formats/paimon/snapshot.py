@@ -132,7 +132,7 @@ class PaimonSnapshot(TableObject, Snapshot):
 
     def _open_files(self) -> FileSet:
         """Open the live data files: the entries of base and delta, folded. Damaged manifests are findings."""
-        return FileSet(self._merge, self.context.describe_columns, lambda: self._make_reader("base", "delta"))
+        return FileSet(self._merge, self.context.describe_columns, lambda: self.make_reader("base", "delta"))
 
     @cached_property
     def delta_files(self) -> FileSet:
@@ -154,10 +154,11 @@ class PaimonSnapshot(TableObject, Snapshot):
         return FileSet(
             lambda: [e.file for e in self._list_entries(role) if e.is_live == (kept == "added")],
             self.context.describe_columns,
-            lambda: self._make_reader(role, kept=kept),
+            lambda: self.make_reader(role, kept=kept),
         )
 
-    def _make_reader(self, *roles: str, kept: str = "live") -> ListedFiles:
+    def make_reader(self, *roles: str, kept: str = "live") -> ListedFiles:
+        """Make what reads the files of some lists by column."""
         from lakelens.formats.paimon.listed_files import ListedFiles
 
         return ListedFiles(self, list(self._list_manifests(*roles)), kept)
@@ -257,7 +258,7 @@ class PaimonSnapshot(TableObject, Snapshot):
             what = "is deleted although no entry before adds it"
             self._note_entry("warning", "dangling-delete", entry, what)
         files = [entry.file for entry in merged.live.values()]
-        self._make_reader("base", "delta").check_merged(files)
+        self.make_reader("base", "delta").check_merged(files)
         return [self.see(f) if isinstance(f, PaimonDataFile) else f for f in files]
 
     def _note_entry(self, severity: Severity, code: str, entry: Entry, what: str) -> None:
@@ -296,7 +297,7 @@ class PaimonSnapshot(TableObject, Snapshot):
         files=_open_files,
         manifest_lists=_name_lists,
         manifests=lambda self: self._list_manifests("base", "delta", "changelog"),
-        scan_files=lambda self: self._make_reader("base", "delta").plan(),
+        scan_files=lambda self: self.make_reader("base", "delta").plan(),
         scan_entries=lambda self: _PLAN(self, self.manifests),
         compare_files=_compare_files,
         partitioning=lambda self: self.schema.partitioning,

@@ -42,9 +42,11 @@ from lakelens.formats.paimon.maintenance.picks import (
     AppendPacker,
     MergePlanner,
     MergeTask,
+    Packed,
     list_runs,
     pick_full,
     pick_unit,
+    read_append_files,
 )
 from lakelens.formats.paimon.maintenance.settings import Settings
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
@@ -124,7 +126,7 @@ class Compaction:
     index: list[Piece] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def rewrite(self, name: str, files: Sequence[PaimonDataFile], estimate: Estimate, why: str) -> None:
+    def rewrite(self, name: str, files: Sequence[Packed], estimate: Estimate, why: str) -> None:
         """Files that become others."""
         pieces = [Piece(file.path, "data", file.size_bytes, why) for file in files]
         self.reads += pieces
@@ -148,13 +150,19 @@ class Compaction:
 class Compactor:
     """Plans the compaction of one branch."""
 
-    def __init__(self, branch: PaimonTable, snapshot: PaimonSnapshot, is_full: bool, is_new: bool) -> None:
+    def __init__(
+        self,
+        branch: PaimonTable,
+        snapshot: PaimonSnapshot,
+        beside: Mapping[str, tuple[str, ...]],
+        is_full: bool,
+        is_new: bool,
+    ) -> None:
         self.branch = branch
-        self.snapshot = snapshot
         self.is_full = is_full
         self.is_new = is_new
         self.settings = Settings(branch.context.options, bool(branch.primary_keys))
-        self.done = Compaction(list_beside(snapshot))
+        self.done = Compaction(beside)
         self._sizes = FixedSizes()
         self._indexes = {
             str(one["data_file"]): file
@@ -171,9 +179,9 @@ class Compactor:
         ranges = [one for one in file.ranges if one["data_file"] == name]
         return ranges[-1]["cardinality"] if ranges else 0
 
-    def run(self, chosen: Iterable[PaimonDataFile]) -> Compaction:
+    def run(self, chosen: Iterable[Packed]) -> Compaction:
         """Plan all buckets."""
-        buckets: dict[Key, list[PaimonDataFile]] = {}
+        buckets: dict[Key, list[Packed]] = {}
         for file in chosen:
             buckets.setdefault((str(file.partition), file.bucket or 0), []).append(file)
         for key in sorted(buckets):
@@ -183,7 +191,7 @@ class Compactor:
                     f"{name}: rows that wait for a bucket are not compacted by these rules."
                 )
             elif self.settings.has_keys:
-                self._merge_bucket(name, buckets[key])
+                self._merge_bucket(name, [file for file in buckets[key] if isinstance(file, PaimonDataFile)])
             elif self.branch.bucket > 0:
                 self._pack(name, buckets[key], in_bucket=True)
             else:
@@ -192,7 +200,7 @@ class Compactor:
 
     # -- append tables ------------------------------------------------------------------------------------------------
 
-    def _pack(self, name: str, files: Sequence[PaimonDataFile], *, in_bucket: bool) -> None:
+    def _pack(self, name: str, files: Sequence[Packed], *, in_bucket: bool) -> None:
         indexes = {data: index.path for data, index in self._indexes.items()}
         packer = AppendPacker(self.settings, indexes, self.is_new)
         bins = packer.pack_bucket(files, self.is_full) if in_bucket else packer.pack_partition(files)
@@ -207,7 +215,7 @@ class Compactor:
                 f"{name}: files of one size are at the edge of a bin; which of them goes into it depends on hashes."
             )
 
-    def _drop_vectors(self, files: Sequence[PaimonDataFile]) -> None:
+    def _drop_vectors(self, files: Sequence[Packed]) -> None:
         """Drop the index files whose data files are rewritten."""
         found = {
             index.path: index for file in files if (index := self._indexes.get(file.file_name)) is not None
@@ -272,15 +280,14 @@ def plan_compaction(table: Table, values: Mapping[str, Any]) -> Proposal:
     if snapshot.id != branch.context.pointer.latest:
         refusal = f"snapshot {branch.context.pointer.latest} cannot be read: the engine fails"
         return Proposal(changes, call, dialect, refusal=refusal, assumptions=assumptions)
-    compactor = Compactor(branch, snapshot, is_full, is_new)
-    files = [file for file in snapshot.files if isinstance(file, PaimonDataFile)]
+    chosen, beside = _read_chosen(branch, snapshot, values.get("partitions"))
     if snapshot.is_incomplete:
         refusal = "manifests of the current snapshot cannot be read: the engine fails"
         return Proposal(changes, call, dialect, refusal=refusal, assumptions=assumptions)
-    chosen = list(choose_partitions(files, values.get("partitions"), branch))
     rescaled = _find_rescaled(branch, chosen)
     if rescaled is not None:
         return Proposal(changes, call, dialect, refusal=rescaled, assumptions=assumptions)
+    compactor = Compactor(branch, snapshot, beside, is_full, is_new)
     done = compactor.run(chosen)
     if not is_full:
         assumptions.append(
@@ -310,7 +317,24 @@ def plan_compaction(table: Table, values: Mapping[str, Any]) -> Proposal:
     )
 
 
-def _find_rescaled(branch: PaimonTable, files: Sequence[PaimonDataFile]) -> str | None:
+def _read_chosen(
+    branch: PaimonTable, snapshot: PaimonSnapshot, partitions: str | None
+) -> tuple[Sequence[Packed], Mapping[str, tuple[str, ...]]]:
+    """Read the files that are compacted, and the paths of those beside them; by column where that says all of them."""
+    many = None if branch.primary_keys or partitions is not None else read_append_files(snapshot)
+    if many is not None:
+        folders = ((file, file.path.rpartition("/")[0]) for file in many if file.extra_files)
+        beside = {
+            file.path: tuple(f"{folder}/{name}" for name in file.extra_files) for file, folder in folders
+        }
+        return many, beside
+    files = [file for file in snapshot.files if isinstance(file, PaimonDataFile)]
+    if snapshot.is_incomplete:
+        return files, {}
+    return list(choose_partitions(files, partitions, branch)), list_beside(snapshot)
+
+
+def _find_rescaled(branch: PaimonTable, files: Sequence[Packed]) -> str | None:
     """Find why the engine refuses: files were written for another number of buckets than the table's option has."""
     number = branch.bucket
     for file in files if number > 0 else ():

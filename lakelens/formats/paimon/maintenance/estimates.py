@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from heapq import nsmallest
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError
@@ -20,6 +21,7 @@ from lakelens.io.store import find_info
 from lakelens.model.maintenance import Output
 
 if TYPE_CHECKING:
+    from lakelens.formats.paimon.maintenance.picks import Packed
     from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
     from lakelens.formats.paimon.manifests.manifest import PaimonManifest
     from lakelens.formats.paimon.table import PaimonTable
@@ -60,7 +62,7 @@ class Estimate:
     can_be_none: bool
 
 
-def count_copied(files: Sequence[PaimonDataFile], find_deleted: Callable[[str], int | None]) -> RowRange:
+def count_copied(files: Sequence[Packed], find_deleted: Callable[[str], int | None]) -> RowRange:
     """Count the rows of files that are copied, less those that their vectors delete."""
     total = sum(file.row_count or 0 for file in files)
     deleted = [find_deleted(file.file_name) for file in files]
@@ -84,9 +86,7 @@ def count_merged(
     return RowRange(min(largest, most), most)
 
 
-def estimate_group(
-    files: Sequence[PaimonDataFile], rows: RowRange, target: int, sizes: FixedSizes
-) -> Estimate:
+def estimate_group(files: Sequence[Packed], rows: RowRange, target: int, sizes: FixedSizes) -> Estimate:
     """Estimate the files that a group of inputs becomes."""
     fixed = sizes.find(files)
     total = sum(file.row_count or 0 for file in files)
@@ -122,18 +122,20 @@ class FixedSizes:
         self._smallest = _GUESSED
         self._has_read = False
 
-    def find(self, files: Sequence[PaimonDataFile]) -> int:
+    def find(self, files: Sequence[Packed]) -> int:
         """Find the bytes for a group of files, by its smallest ones."""
+        if not files:
+            return 0
         found = []
-        for file in sorted(files, key=lambda one: one.size_bytes or 0)[:_SAMPLED]:
-            schema = file.context.schema
-            columns = len(schema.columns) + (len(schema.key_columns) + 2 if schema.primary_keys else 0)
+        schema = files[0].context.schema
+        columns = len(schema.columns) + (len(schema.key_columns) + 2 if schema.primary_keys else 0)
+        for file in nsmallest(_SAMPLED, files, key=lambda file: file.size_bytes or 0):
             size, footer = file.size_bytes or 0, self._find_footer(file)
             bare = size - (file.row_count or 0) * columns * _VALUE
             found.append(max(min(bare, footer + columns * _COLUMN), min(footer, size)))
-        return min(found, default=0)
+        return min(found)
 
-    def _find_footer(self, file: PaimonDataFile) -> int:
+    def _find_footer(self, file: Packed) -> int:
         """Find the bytes of a file's footer; a guess for what has none like Parquet's."""
         if file.file_format != "parquet":
             return _GUESSED

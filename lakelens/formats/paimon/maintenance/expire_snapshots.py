@@ -12,12 +12,13 @@ that followed it. Follows `ExpireSnapshotsImpl` and `ConsumerManager` of Paimon 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError, Missing
+from lakelens.formats.paimon.listed_files import plan_scan, plan_tasks
 from lakelens.formats.paimon.maintenance.deletion import (
     AT,
     ENGINE,
@@ -45,6 +46,7 @@ from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
 from lakelens.formats.paimon.roles import name_role
 from lakelens.model.check.references import Referring
 from lakelens.model.maintenance import Assumption, Fate, Option, Piece, Procedure, Proposal
+from lakelens.model.scan.plan import ScanRequest
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.manifests.manifest import PaimonManifest
@@ -310,28 +312,66 @@ class UsedNames:
 
     def __init__(self, is_new: bool) -> None:
         self._is_new = is_new
-        self._read: dict[str, frozenset[str]] = {}
-        self.names: set[str] = set()
+        self._read: dict[str, Collection[str]] = {}  # by manifest the names of its files
+        self._used: set[str] = set()  # the manifests whose files count
+        self._named: set[str] = set()
         self.passed: list[str] = []
 
     def add_branch(self, branch: PaimonTable) -> None:
         """Add all states of a branch. Raises `LakeError` where the engine stops."""
         layout = branch.context.layout
-        for number in (*branch.context.pointer.stray, *branch.context.pointer.ids):
-            path = layout.document("snapshot", number)
-            self._add(branch.find_numbered(number), f"snapshot {number}", path)
-        for name in branch.context.tag_names:
-            self._add(branch.tags.get(name), f"tag {name}", layout.document("tag", name))
-        changelogs = {snapshot.id: snapshot for snapshot in branch.changelogs}
-        for number in branch.context.changelog_numbers:
-            path = layout.document("changelog", number)
-            self._add(changelogs.get(number), f"changelog {number}", path, is_log=True)
+        numbers = (*branch.context.pointer.stray, *branch.context.pointer.ids)
+        states = [
+            (branch.find_numbered(number), f"snapshot {number}", layout.document("snapshot", number))
+            for number in numbers
+        ]
+        states += [
+            (branch.tags.get(name), f"tag {name}", layout.document("tag", name))
+            for name in branch.context.tag_names
+        ]
+        known = {snapshot.id: snapshot for snapshot in branch.changelogs}
+        logs = [
+            (known.get(number), f"changelog {number}", layout.document("changelog", number))
+            for number in branch.context.changelog_numbers
+        ]
+        self._read_ahead(branch, [state for state, *_ in (*states, *logs) if state is not None])
+        for state in states:
+            self._add(*state)
+        for state in logs:
+            self._add(*state, is_log=True)
+
+    def gather(self) -> set[str]:
+        """Gather the names of all states that were added."""
+        return self._named.union(*(self._read[path] for path in self._used))
+
+    def _read_ahead(self, branch: PaimonTable, states: Iterable[PaimonSnapshot]) -> None:
+        """Read the manifests of many files by column; those that are damaged are left to who needs them."""
+        from lakelens.model.scan.scan_to_arrow import is_worthwhile, iterate_batches
+
+        found: dict[str, PaimonManifest] = {}
+        for state in states:
+            for listed in state.manifest_lists:
+                found.update((manifest.path, manifest) for manifest in listed.walk()[0])
+        manifests = [manifest for path, manifest in found.items() if path not in self._read]
+        if not is_worthwhile(plan_tasks(manifests)):
+            return
+        scan = plan_scan(branch.context, manifests)
+        names: dict[str, list[str]] = {manifest.path: [] for manifest in manifests}
+        columns = ("manifest", "path", "extra_files")
+        for batch in iterate_batches(scan, ScanRequest(stats=False, columns=columns, entries=True)):
+            rows = zip(*(batch.plain[name].to_pylist() for name in columns), strict=True)
+            for manifest, path, beside in rows:
+                names[manifest].append(path.rpartition("/")[2])
+                names[manifest] += beside
+        self._read |= {path: held for path, held in names.items() if path not in scan.refused}
 
     def _add(self, state: PaimonSnapshot | None, name: str, path: str, *, is_log: bool = False) -> None:
         if state is None:
             raise LakeError(f"{name} cannot be read: the engine stops", path=path)
         try:
-            self.names |= self._list_log(state) if is_log else self._list_state(state)
+            named, manifests = self._list_log(state) if is_log else self._list_state(state)
+            for manifest in manifests:
+                self._read_names(manifest)
         except Missing as error:
             self.passed.append(
                 f"{name}: {error.path} is not there. The engine takes the {name.split()[0]} for one that is being deleted, "
@@ -341,8 +381,12 @@ class UsedNames:
             raise LakeError(
                 f"{name} cannot be read, the engine stops: {error.reason}", path=error.path
             ) from error
+        else:
+            self._used.update(manifest.path for manifest in manifests)
+            self._named.update(named, (manifest.file_name for manifest in manifests))
 
-    def _list_state(self, state: PaimonSnapshot) -> set[str]:
+    def _list_state(self, state: PaimonSnapshot) -> tuple[set[str], list[PaimonManifest]]:
+        """List the names of what a state's documents name, and the manifests whose files it uses."""
         names: set[str] = set()
         manifests: list[PaimonManifest] = []
         for listed in state.manifest_lists:
@@ -352,7 +396,6 @@ class UsedNames:
             except Missing:
                 if not self._is_new:
                     raise
-        names |= self._read_manifests(manifests)
         if state.index_manifest:
             try:
                 files = state.read_index_files()
@@ -362,9 +405,9 @@ class UsedNames:
             names.update(file.path.rpartition("/")[2] for file in files)
         if state.document.statistics:
             names.add(state.document.statistics)
-        return names
+        return names, manifests
 
-    def _list_log(self, state: PaimonSnapshot) -> set[str]:
+    def _list_log(self, state: PaimonSnapshot) -> tuple[set[str], list[PaimonManifest]]:
         """What a kept changelog uses: its lists and manifests, and the files of one list: the changelog, else the delta."""
         lists = {listed.role: listed for listed in state.manifest_lists}
         names: set[str] = set()
@@ -378,27 +421,23 @@ class UsedNames:
                 read[role] = []
             names.add(listed.recorded_path or "")
             names.update(manifest.file_name for manifest in read[role])
-        return names | self._read_manifests(read.get("changelog" if "changelog" in lists else "delta", []))
+        return names, read.get("changelog" if "changelog" in lists else "delta", [])
 
-    def _read_manifests(self, manifests: Iterable[PaimonManifest]) -> set[str]:
-        names: set[str] = set()
-        for manifest in manifests:
-            if manifest.path not in self._read:
-                try:
-                    files = (entry.file for entry in manifest.iterate_entries())
-                    self._read[manifest.path] = frozenset(
-                        name
-                        for file in files
-                        if isinstance(file, PaimonDataFile)
-                        for name in (file.file_name, *file.extra_files)
-                    )
-                except Missing:
-                    if not self._is_new:
-                        raise
-                    self._read[manifest.path] = frozenset()
-            names.add(manifest.file_name)
-            names |= self._read[manifest.path]
-        return names
+    def _read_names(self, manifest: PaimonManifest) -> None:
+        if manifest.path in self._read:
+            return
+        try:
+            files = (entry.file for entry in manifest.iterate_entries())
+            self._read[manifest.path] = frozenset(
+                name
+                for file in files
+                if isinstance(file, PaimonDataFile)
+                for name in (file.file_name, *file.extra_files)
+            )
+        except Missing:
+            if not self._is_new:
+                raise
+            self._read[manifest.path] = frozenset()
 
 
 def plan_removal(table: Table, values: Mapping[str, Any]) -> Proposal:
@@ -428,7 +467,7 @@ def plan_removal(table: Table, values: Mapping[str, Any]) -> Proposal:
     refused: list[LakeError] = []
     listed = list(Referring.of(branch).list_objects(refused.append))
     searcher = _Searcher(branch, before, is_new)
-    pieces = list(searcher.search(listed, used.names))
+    pieces = list(searcher.search(listed, used.gather()))
     notes = [
         *used.passed,
         *(f"{error.path} could not be listed: nothing there is removed." for error in refused),

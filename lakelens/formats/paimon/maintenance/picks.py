@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from lakelens.caching import cached_property
+from lakelens.formats.contents import read_footer
+from lakelens.formats.paimon.context import TableContext
 from lakelens.formats.paimon.maintenance.settings import Settings, parse_span
+from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
 from lakelens.formats.paimon.splits import list_sections, parse_size
+from lakelens.model.scan.plan import ScanRequest
 
 if TYPE_CHECKING:
-    from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
+    from lakelens.formats.paimon.snapshot import PaimonSnapshot
+    from lakelens.model.datafile import Footer
     from lakelens.model.fileset import FileSet
 
 
@@ -101,7 +108,61 @@ def list_runs(files: Iterable[PaimonDataFile]) -> list[SortedRun]:
 
 
 _LEAST_FULL = 3
-Bin = list["PaimonDataFile"]
+
+
+class AppendFile(NamedTuple):
+    """A file of an append table as a compaction looks at it: what `PaimonDataFile` has under these names, read by column."""
+
+    context: TableContext
+    path: str
+    partition: str
+    bucket: int | None
+    total_buckets: int | None
+    size_bytes: int | None
+    row_count: int | None
+    min_sequence_number: int | None
+    file_format: str
+    extra_files: Sequence[str]
+
+    @property
+    def file_name(self) -> str:
+        """The name, which is what the path of every file ends with."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def footer(self) -> Footer:
+        """What the file says of itself. Raises `LakeError` when it cannot be read."""
+        return read_footer(self.context.store, self.path, self.file_format, self.size_bytes)
+
+
+_COLUMNS = (
+    *("path", "partition", "bucket", "total_buckets", "size_bytes", "record_count", "min_sequence_number"),
+    *("file_format", "extra_files"),
+)
+
+
+def read_append_files(snapshot: PaimonSnapshot) -> list[AppendFile] | None:
+    """Read the live files by column; None where they are few, where some are unread, or merge only one by one."""
+    from lakelens.model.scan.scan_to_arrow import has_repeats, is_worthwhile, read_batches
+
+    reader = snapshot.make_reader("base", "delta")
+    if not is_worthwhile(reader.tasks):
+        return None
+    scan = reader.plan()
+    batches = read_batches(scan, ScanRequest(stats=False, columns=_COLUMNS, identity=True), {})
+    is_clean = not has_repeats([batch.identity for batch in batches]) and scan.conclude() and scan.is_whole
+    if not batches or not is_clean:
+        return None
+    found: list[AppendFile] = []
+    for batch in batches:
+        columns = (batch.plain[name].to_pylist() for name in _COLUMNS)
+        found += map(AppendFile._make, zip(repeat(snapshot.context), *columns, strict=False))
+    return found
+
+
+#: A file of an append table, made or read by column.
+Packed = PaimonDataFile | AppendFile
+Bin = list[Packed]
 
 
 class AppendPacker:
@@ -116,7 +177,7 @@ class AppendPacker:
         self._is_new = is_new
         self.ties = False
 
-    def pack_partition(self, files: Sequence[PaimonDataFile]) -> list[Bin]:
+    def pack_partition(self, files: Sequence[Packed]) -> list[Bin]:
         """Pack the bins of a partition of a table without buckets."""
         small, known = self._settings.small_size, self._vectors if self._settings.has_vectors else {}
         chosen = [file for file in files if (file.size_bytes or 0) < small or file.file_name in known]
@@ -135,21 +196,23 @@ class AppendPacker:
             filling: Bin = []
             for group in groups_by_size:
                 filling = filling + group
-                if self._is_full(filling):
+                if self._is_full(len(filling), sum(file.size_bytes or 0 for file in filling)):
                     bins.append(filling)
                     filling = []
             bins += [filling] if filling else []
         return bins + (self._pack(rest) if len(rest) > 1 else [])
 
-    def _pack(self, files: Sequence[PaimonDataFile]) -> list[Bin]:
+    def _pack(self, files: Sequence[Packed]) -> list[Bin]:
         ordered = sorted(files, key=lambda file: file.size_bytes or 0)
         bins: list[Bin] = []
         filling: Bin = []
+        size = 0
         for place, file in enumerate(ordered):
             filling.append(file)
-            if self._is_full(filling):
+            size += file.size_bytes or 0
+            if self._is_full(len(filling), size):
                 bins.append(filling)
-                filling = []
+                filling, size = [], 0
                 after = ordered[place + 1 : place + 2]
                 self.ties |= bool(after) and after[0].size_bytes == file.size_bytes
         if self._is_new and len(filling) >= self._least:
@@ -158,19 +221,26 @@ class AppendPacker:
             self.ties |= filling[0].size_bytes == bins[-1][-1].size_bytes
         return bins
 
-    @property
+    @cached_property
     def _least(self) -> int:
         return self._settings.number("compaction.min.file-num", 5)
 
-    def _is_full(self, files: Sequence[PaimonDataFile]) -> bool:
-        size, target = sum(file.size_bytes or 0 for file in files), self._settings.target_size
-        if self._is_new:
-            cost = self._settings.read("source.split.open-file-cost", 4 << 20, parse_size)
-            return len(files) > 1 and size + cost * len(files) >= target * 2
-        most = self._settings.number("compaction.max.file-num", 50)
-        return (size >= target and len(files) >= self._least) or len(files) >= most
+    @cached_property
+    def _most(self) -> int:
+        return self._settings.number("compaction.max.file-num", 50)
 
-    def pack_bucket(self, files: Sequence[PaimonDataFile], is_full: bool) -> list[Bin]:
+    @cached_property
+    def _cost(self) -> int:
+        return self._settings.read("source.split.open-file-cost", 4 << 20, parse_size)
+
+    def _is_full(self, count: int, size: int) -> bool:
+        """Check whether some files of a size are a bin."""
+        target = self._settings.target_size
+        if self._is_new:
+            return count > 1 and size + self._cost * count >= target * 2
+        return (size >= target and count >= self._least) or count >= self._most
+
+    def pack_bucket(self, files: Sequence[Packed], is_full: bool) -> list[Bin]:
         """Pack what is compacted of a bucket: one bin or none."""
         ordered = sorted(files, key=lambda file: file.min_sequence_number or 0)
         if not self._is_new:
@@ -180,7 +250,7 @@ class AppendPacker:
         found = self._take_all(ordered) if is_full else self._take_next(ordered)
         return [found] if found else []
 
-    def _take_all(self, files: Sequence[PaimonDataFile]) -> Bin:
+    def _take_all(self, files: Sequence[Packed]) -> Bin:
         has_vectors, target = self._settings.has_vectors, self._settings.target_size
         if not files or (not has_vectors and len(files) < _LEAST_FULL):
             return []
@@ -198,7 +268,7 @@ class AppendPacker:
         small = sum((file.size_bytes or 0) < target for file in chosen)
         return chosen if small > len(chosen) - small and len(chosen) >= _LEAST_FULL else []
 
-    def _take_next(self, files: Sequence[PaimonDataFile]) -> Bin:
+    def _take_next(self, files: Sequence[Packed]) -> Bin:
         target, least = self._settings.target_size, self._least
         most = self._settings.number("compaction.max.file-num", 5)
         chosen: Bin = []

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any, TypeVar
 
+from lakelens.caching import cached_property
 from lakelens.formats.paimon.splits import parse_size
 
 T = TypeVar("T")
@@ -86,7 +87,7 @@ class Settings:
         """The value of an option that is one of several words, in lower case."""
         return self.read(key, default, lambda text: text.strip().lower())
 
-    @property
+    @cached_property
     def target_size(self) -> int:
         """`target-file-size`: what a writer lets a file grow to."""
         return max(self.read("target-file-size", (128 if self.has_keys else 256) * _MB, parse_size), 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -90,3 +92,58 @@ def test_an_unknown_engine_or_procedure_is_refused() -> None:
         table.dry_run("rewrite_data_files")
     with pytest.raises(LakeError, match="no rules of Paimon"):
         table.dry_run("compact", engine="9")
+
+
+@pytest.mark.parametrize("engine", ["0.9", "2.0"])
+@pytest.mark.parametrize(
+    ("lake", "procedure", "options"),
+    [
+        ("maintenance/paimon/append-bins", "compact", {}),
+        ("maintenance/paimon/append-in-buckets", "compact", {"full": True}),
+        ("maintenance/paimon/append-in-buckets", "compact", {"full": False}),
+        ("maintenance/paimon/days", "compact", {"partitions": "day=1"}),
+        ("spark/paimon/append-deletion-vectors", "compact", {}),
+        ("maintenance/paimon/tags-and-expiry", "remove_orphan_files", {}),
+        ("spark/paimon/branches", "remove_orphan_files", {}),
+    ],
+)
+def test_plans_of_many_files_are_those_of_few(
+    lake: str, procedure: str, options: dict[str, Any], engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table that is read by column, however small it is, has the plans that it has file by file."""
+    asked = {**options, "engine": engine, "at": "2100-01-01"}
+    if procedure == "compact":
+        del asked["at"]
+    place = LAKES / lake / "table"
+    key = next(iter(ll.open(place).partition_keys), "")
+    if "partitions" in asked:
+        value = next(iter(ll.open(place).files)).partition[key]
+        asked["partitions"] = f"{key}={value}"
+    few = describe(ll.open(place).dry_run(procedure, **asked))
+    monkeypatch.setattr("lakelens.model.scan.scan_to_arrow.is_worthwhile", lambda tasks: True)
+    assert describe(ll.open(place).dry_run(procedure, **asked)) == few
+    assert few[0] and few[1]
+
+
+def describe(plan: Any) -> tuple[Any, ...]:
+    """All that a plan says."""
+    lists = (plan.to_arrow(), plan.writes.to_arrow(), plan.groups.to_arrow(), plan.kept.to_arrow())
+    return (repr(plan), plan.call, [rows.to_pylist() for rows in lists], plan.notes, str(plan.findings[:]))
+
+
+def test_names_beside_files_and_lost_manifests_count_by_column_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a manifest names that is gone or damaged is judged as it is one by one: by 0.9, and by 2.0."""
+    place = tmp_path / "table"
+    shutil.copytree(LAKES / "spark/paimon/append/table", place)
+    manifests = [one for one in ll.open(place).snapshots[-1].manifests if one.content == "data"]
+    monkeypatch.setattr("lakelens.model.scan.scan_to_arrow.is_worthwhile", lambda tasks: False)
+    for damage in (lambda path: path.write_bytes(path.read_bytes()[:-40]), Path.unlink):
+        damage(Path(manifests[-1].path))
+        for engine in ("0.9", "2.0"):
+            few = describe(ll.open(place).dry_run("remove_orphan_files", at="2100-01-01", engine=engine))
+            with monkeypatch.context() as patch:
+                patch.setattr("lakelens.model.scan.scan_to_arrow.is_worthwhile", lambda tasks: True)
+                many = describe(ll.open(place).dry_run("remove_orphan_files", at="2100-01-01", engine=engine))
+            assert many == few
