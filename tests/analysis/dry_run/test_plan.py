@@ -221,6 +221,36 @@ def test_files_by_what_happens_to_them() -> None:
     assert all(output.is_estimated for output in plan.writes)
 
 
+@pytest.mark.parametrize(
+    ("lake", "options"),
+    [
+        ("v2-basic", {"rewrite_all": True}),
+        ("v2-partition-identity", {"min_input_files": 2}),
+        ("v2-partition-evolution", {"rewrite_all": True, "remove_dangling_deletes": True}),
+        ("v2-metrics-modes", {"rewrite_all": True, "max_file_group_input_files": 1}),
+        ("v2-types-avro", {"rewrite_all": True, "max_files_to_rewrite": 2}),
+        ("v3-copy-on-write", {"rewrite_all": True}),
+        ("v2-basic", {"rewrite_all": True, "where": "id > 2"}),
+        ("v2-merge-on-read", {"rewrite_all": True}),
+        ("v2-emptied", {"rewrite_all": True}),
+    ],
+)
+def test_a_rewriting_of_many_files_is_that_of_few(
+    lake: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table that is read by column, however small it is, has the plan that it has file by file."""
+
+    def describe() -> tuple[Any, ...]:
+        plan = open_lake(lake).dry_run("rewrite_data_files", **options)
+        lists = (plan.to_arrow(), plan.writes.to_arrow(), plan.groups.to_arrow(), plan.kept.to_arrow())
+        reads = [file.path for file in plan.reads]
+        return repr(plan), plan.call, [rows.to_pylist() for rows in lists], reads, plan.assumptions
+
+    few = describe()
+    monkeypatch.setattr("lakelens.model.scan.scan_to_arrow.is_worthwhile", lambda tasks: True)
+    assert describe() == few
+
+
 def test_names_of_tables_are_quoted(tmp_path: Path) -> None:
     place = tmp_path / "it's `odd`"
     shutil.copytree(ICEBERG / "v2-basic" / "table", place)

@@ -17,6 +17,7 @@ from lakelens.io.store import find_info
 from lakelens.model.maintenance import Assumption, Output, Piece, Proposal
 
 if TYPE_CHECKING:
+    from lakelens.formats.iceberg.maintenance.packing import Rewritten
     from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
     from lakelens.formats.iceberg.snapshot import IcebergSnapshot
     from lakelens.formats.iceberg.table import IcebergTable
@@ -263,7 +264,7 @@ _ROLES = {
 }
 
 
-def make_piece(file: IcebergDataFile, why: str = "") -> Piece:
+def make_piece(file: Rewritten, why: str = "") -> Piece:
     """Make a file of a snapshot as part of a proposal."""
     return Piece(file.path, _ROLES[file.content], file.own_size_bytes, why)
 

@@ -37,10 +37,13 @@ from lakelens.formats.iceberg.maintenance.commits import (
 from lakelens.formats.iceberg.maintenance.packing import (
     Estimate,
     FileGroup,
+    InputFile,
     Limits,
+    Rewritten,
     count_commits,
     find_share,
     measure_columns,
+    read_input_files,
     spell_option,
 )
 from lakelens.model.fileset import FileSet
@@ -143,22 +146,30 @@ class Rewrite:
         """The files from which those that are rewritten are taken."""
         assert self.snapshot is not None
         where = self.values.get("where")
+        if where is None and not self._has_deletes:
+            return self.snapshot.files
         if where is None:
             return self.snapshot.files.choose(lambda content: content == "data", "content")
         kept: FileSet = self.table.explain(where, snapshot=self.snapshot).kept
         return kept
 
-    def _divide(self) -> dict[Hashable, tuple[str, list[IcebergDataFile]]]:
+    @cached_property
+    def is_read_by_column(self) -> bool:
+        """Whether no file is made of those that are rewritten: there are many, and nothing deletes rows of them."""
+        is_all = self.values.get("where") is None and not self._has_deletes
+        return is_all and self.candidates.rows is not None
+
+    def _divide(self) -> dict[Hashable, tuple[str, list[Rewritten]]]:
         """Divide the files by partition, in the order of their manifests."""
         candidates: Iterable[Any] = self.candidates
-        if (
-            self.candidates.rows is not None
-        ):  # what is asked of each file that is packed, read for all of them
+        if self.is_read_by_column:
+            candidates = read_input_files(self.candidates)
+        elif self.candidates.rows is not None:
+            # what is asked of each file that is packed, read for all of them
             candidates = map(_keep_offsets, candidates, self.candidates.pick("split_offsets"))
-        divided: dict[Hashable, tuple[str, list[IcebergDataFile]]] = {}
-        known: dict[
-            tuple[int, int | None], list[IcebergDataFile]
-        ] = {}  # files of one partition share one object
+        divided: dict[Hashable, tuple[str, list[Rewritten]]] = {}
+        # files of one partition that are read together share one object, which `divided` holds
+        known: dict[tuple[int, int | None], list[Rewritten]] = {}
         for file in candidates:
             place = id(file.partition), file.spec_id
             if place not in known:
@@ -176,7 +187,7 @@ class Rewrite:
     def _has_deletes(self) -> bool:
         return self.snapshot is not None and bool(self.snapshot.delete_index)
 
-    def _is_deleted(self, file: IcebergDataFile) -> str | None:
+    def _is_deleted(self, file: Rewritten) -> str | None:
         """Say why a file is rewritten for its deletes; None where it is not."""
         if not self._has_deletes:
             return None
@@ -195,9 +206,23 @@ class Rewrite:
         )
 
     @cached_property
-    def files(self) -> list[IcebergDataFile]:
+    def files(self) -> list[Rewritten]:
         """The files that are rewritten."""
         return [file for group in self.groups for file in group.files]
+
+    @property
+    def reads(self) -> FileSet:
+        """The same as a set."""
+        assert self.snapshot is not None
+        if self.is_read_by_column:
+            return self.candidates.take([file.number for file in self.files if isinstance(file, InputFile)])
+        made = self._made
+        return FileSet(lambda: made, self.snapshot.describe_known_columns)
+
+    @property
+    def _made(self) -> list[IcebergDataFile]:
+        """The same where none is read by column, as in every state that has deletes."""
+        return cast("list[IcebergDataFile]", self.files)
 
     @cached_property
     def deletes(self) -> list[IcebergDataFile]:
@@ -213,18 +238,18 @@ class Rewrite:
         if not self.files or not self.deletes or self.snapshot is None:
             return []
         gone: dict[str, set[str]] = {}
-        for file in self.files:
+        for file in self._made:
             if file.manifest is not None:
                 gone.setdefault(file.manifest, set()).add(file.file_path)
         oldest = find_oldest(self.table, self.snapshot, gone)
-        return find_dropped(self.deletes, oldest, {file.file_path for file in self.files})
+        return find_dropped(self.deletes, oldest, {file.file_path for file in self._made})
 
     @cached_property
     def dangling(self) -> list[tuple[IcebergDataFile, str]]:
         """The delete files that `remove_dangling_deletes` drops after that."""
-        if not self.values.get("remove_dangling_deletes") or self.snapshot is None:
+        if not self.values.get("remove_dangling_deletes") or self.snapshot is None or not self.deletes:
             return []
-        rewritten = {file.file_path for file in self.files}
+        rewritten = {file.file_path for file in self._made}
         live: Any = self.snapshot.files.choose(lambda content: content == "data", "content")
         reached = {
             getattr(match.file, "identity", None)
@@ -243,7 +268,7 @@ class Rewrite:
         number = self.snapshot.sequence_number or 0
         if not self.values.get("use_starting_sequence_number", True):
             number = self.table.last_sequence_number + 1
-        own = [file for file in self.files if file.spec_id == self.output_spec_id]
+        own = [file for file in self._made if file.spec_id == self.output_spec_id]
         return find_dangling(left, reached, {(partition_key(file), number) for file in own})
 
 
@@ -269,7 +294,6 @@ def plan_data_files(table: IcebergTable, values: Mapping[str, Any]) -> Proposal:
     if unread is not None:
         return refuse(table, call, unread, fails=True)
     commits = count_commits(len(rewrite.groups), values) + bool(rewrite.dangling)
-    files, columns = rewrite.files, rewrite.snapshot
     replaced = [make_piece(file, "rewritten") for file in rewrite.files]
     notes = []
     if rewrite.files:
@@ -279,9 +303,9 @@ def plan_data_files(table: IcebergTable, values: Mapping[str, Any]) -> Proposal:
     if rewrite.values.get("strategy") == "sort":
         notes.append("How well sorted values are compressed is not known: sorted files are often smaller.")
     return Proposal(
-        changes="The rows do not change." if files else "Nothing is rewritten.",
+        changes="The rows do not change." if rewrite.files else "Nothing is rewritten.",
         call=call,
-        reads=FileSet(lambda: files, columns.describe_known_columns) if columns is not None and files else (),
+        reads=rewrite.reads if rewrite.files else (),
         replaces=replaced + [make_piece(file, why) for file, why in (*rewrite.dropped, *rewrite.dangling)],
         writes=_list_outputs(rewrite, commits) if commits else (),
         deletes=list_dropped_documents(table, commits) if commits else (),
@@ -297,7 +321,8 @@ def plan_data_files(table: IcebergTable, values: Mapping[str, Any]) -> Proposal:
 def _list_outputs(rewrite: Rewrite, commits: int) -> list[Output]:
     snapshot = rewrite.snapshot
     row_ids = (rewrite.table.format_version or 1) >= 3
-    columns = measure_columns(rewrite.candidates) if rewrite.groups else {}
+    is_asked = rewrite.groups and not rewrite.is_read_by_column
+    columns = measure_columns(rewrite.candidates) if is_asked else {}
     size = Estimate.add(group.estimate(row_ids, columns) for group in rewrite.groups)
     files = sum(group.outputs for group in rewrite.groups)
     is_open = rewrite.values.get("strategy") == "sort" or any(

@@ -23,18 +23,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, Union
 
 from lakelens.caching import cached_property
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.splits import cut_file, weigh_deletes
 from lakelens.model.maintenance import Option
+from lakelens.model.scan.plan import ScanRequest
 from lakelens.model.scan.splits import SplitUnit, pack_lookback
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
     from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
+    from lakelens.model.datafile import Content
+    from lakelens.model.deletes import DeleteMatch
     from lakelens.model.fileset import FileSet
+    from lakelens.model.stats import Partition
 
 T = TypeVar("T")
 
@@ -192,11 +196,67 @@ def count_commits(groups: int, values: Mapping[str, Any]) -> int:
 # `TableScanUtil.planTaskGroups` and `SparkBinPackFileRewriteRunner` of Iceberg 1.12.
 
 
+class InputFile(NamedTuple):
+    """A data file of a state without deletes: what `IcebergDataFile` has under these names, read by column.
+
+    `number` is its place among the files of the state, `columns` the recorded bytes of its columns and their number.
+    """
+
+    number: int
+    partition: Partition
+    columns: tuple[int, int]
+    path: str
+    size_bytes: int | None
+    content_size_in_bytes: int | None
+    record_count: int | None
+    spec_id: int | None
+    split_offsets: Sequence[int] | None
+    file_format: str
+    manifest: str
+    content: Content
+
+    @property
+    def deletes(self) -> Sequence[DeleteMatch]:
+        """Nothing deletes rows of it."""
+        return ()
+
+    @property
+    def own_size_bytes(self) -> int | None:
+        """The bytes that are this file's own."""
+        return self.content_size_in_bytes or self.size_bytes
+
+
+#: A data file that is rewritten, made or read by column.
+Rewritten = Union["IcebergDataFile", InputFile]
+_COLUMNS = InputFile._fields[3:]
+
+
+def read_input_files(files: FileSet) -> Iterator[InputFile]:
+    """Read the files of a state by column, in their order."""
+    import numpy as np
+    import pyarrow.compute as pc
+
+    request = ScanRequest(stats=False, columns=(*_COLUMNS, "column_sizes"), partitions=True)
+    done = 0
+    for batch in files.iterate_batches(request):
+        size, width = np.zeros(batch.rows, np.int64), np.zeros(batch.rows, np.int64)
+        for column in batch.stats.get("column_sizes", {}).values():
+            known = pc.fill_null(column, 0).to_numpy(zero_copy_only=False).clip(min=0)
+            size += known
+            width += known > 0
+        found, codes = batch.partitions or ((), ())
+        facts = [batch.plain[name].to_pylist() for name in _COLUMNS]
+        columns = zip(size.tolist(), width.tolist(), strict=True)
+        numbers, partitions = range(done, done + batch.rows), (found[code.as_py()] for code in codes)
+        yield from map(InputFile._make, zip(numbers, partitions, columns, *facts, strict=True))
+        done += batch.rows
+
+
 @dataclass
 class FileGroup:
     """Data files that are rewritten together."""
 
-    files: list[IcebergDataFile]
+    files: list[Rewritten]
     name: str
     why: str
     is_respecified: (
@@ -225,9 +285,10 @@ class FileGroup:
         weights = [weigh_deletes(file.deletes) if self.has_deletes else 0 for file in self.files]
         if self.size + sum(weights) <= size:
             return 1
+        files: Sequence[Any] = self.files  # an `InputFile` has what is asked of a file that is cut
         units = (
             SplitUnit((split,), split.length + weight)
-            for file, weight in zip(self.files, weights, strict=True)
+            for file, weight in zip(files, weights, strict=True)
             for split in cut_file(file, size)
         )
         tasks = pack_lookback(units, size, self.lookback)
@@ -249,7 +310,7 @@ class FileGroup:
         return Estimate(found.size, 0, found.most) if self.has_equality_deletes else found
 
 
-def find_share(file: IcebergDataFile) -> float:
+def find_share(file: Rewritten) -> float:
     """Find what part of a file's rows is left, as far as the counts of its deletes say it without reading them."""
     rows = file.record_count or 0
     if not rows:
@@ -286,8 +347,7 @@ class Estimate:
         return Estimate(self.size + rows, self.least, self.most + 9 * rows + 400)
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(NamedTuple):
     """A file that goes in: its bytes, what part of its rows is left, the bytes and number of its columns, its row groups."""
 
     size: int
@@ -298,12 +358,15 @@ class Input:
 
 
 def measure_inputs(
-    files: Sequence[IcebergDataFile], shares: Sequence[float], columns: Mapping[str, tuple[int, int]]
+    files: Sequence[Rewritten], shares: Sequence[float], columns: Mapping[str, tuple[int, int]]
 ) -> list[Input]:
     """Take data files as input; `columns` are `measure_columns` by recorded path, of others it is read file by file."""
     inputs = []
     for file, share in zip(files, shares, strict=True):
-        size, width = columns.get(file.recorded_path) or _sum_columns(file)
+        if isinstance(file, InputFile):
+            size, width = file.columns
+        else:
+            size, width = columns.get(file.recorded_path) or _sum_columns(file)
         inputs.append(Input(file.size_bytes or 0, share, size, width, len(file.split_offsets or ())))
     return inputs
 
