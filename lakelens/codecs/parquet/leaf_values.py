@@ -1,24 +1,30 @@
-"""The stored values of a Parquet column that is in no list, page by page: what is read of rows where pyarrow is not.
+"""The values of one Parquet column as they are stored, page by page, with the levels that say where they belong.
 
-    data page      [definition levels] values: PLAIN one after the other, or indexes into the chunk's dictionary
-    levels         a run for each stretch: width of the largest level, 0 for null      (RLE and bit-packing hybrid)
+    data page      [repetition levels] [definition levels] values: encoded, or indexes into the chunk's dictionary
+    levels         runs: 0 begins a row, more goes on in a list; the largest one is a value, less is null or empty
 
-Pages are found, decompressed and checked by `pages`. Follows "Data Pages", "Encodings" of the Apache Parquet format. Refused
-with `Corrupt`: values that do not fill their page, indexes outside of the dictionary; with `Unsupported`: columns in lists,
-and the encodings that only newer writers choose (DELTA_…, BYTE_STREAM_SPLIT).
+Pages are found, decompressed and checked by `pages`, values taken apart by `encodings`. Follows "Data Pages", "Nested
+Encoding" of the Apache Parquet format. Refused with `Corrupt`: pages that hold more than their chunk counts, levels that the
+schema does not have, indexes outside of the dictionary.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from lakelens.codecs.compression import check_decoded
+from lakelens.codecs.parquet.encodings import decode_plain, decode_runs, decode_values, unpack_levels
 from lakelens.codecs.parquet.footer import ParquetFooter
-from lakelens.codecs.parquet.pages import Chunk, explain_pages, explain_runs, read_content, split_plain
+from lakelens.codecs.parquet.pages import Chunk, explain_pages, read_content
 from lakelens.codecs.parquet.structure import ColumnChunk, SchemaLeaf
 from lakelens.codecs.span.reader import in_file
 from lakelens.codecs.span.span import Span
-from lakelens.errors import Corrupt, Unsupported
+from lakelens.errors import Corrupt, LakeError, Unsupported
+from lakelens.lazy import dataclass
+
+#: Makes a value of what is stored.
+Convert = Callable[[Any], Any]
 
 _HEADERS = {
     "DATA_PAGE": "data_page_header",
@@ -26,10 +32,21 @@ _HEADERS = {
     "DICTIONARY_PAGE": "dictionary_page_header",
 }
 _INDEXED = ("RLE_DICTIONARY", "PLAIN_DICTIONARY")
+_VALUE_BYTES = 24  # of a value in a list, with its levels
 
 
-def iterate_values(data: bytes, footer: ParquetFooter, number: int) -> Iterator[list[bytes | None]]:
-    """Iterate the values of the column at a place among the leaves: bytes as stored without a length, None for null.
+@dataclass(slots=True)
+class LeafPage:
+    """What one page holds: for each place its levels (None where all are 0), and the values of those that have one."""
+
+    count: int
+    repetitions: list[int] | None
+    definitions: list[int] | None
+    values: list[Any]
+
+
+def iterate_values(data: bytes, footer: ParquetFooter, number: int) -> Iterator[list[Any]]:
+    """Iterate the values of a column in no list, by its place among the leaves: numbers or bytes, None for null.
 
     Raises `Corrupt` and `Unsupported` naming the file.
 
@@ -43,39 +60,52 @@ def iterate_values(data: bytes, footer: ParquetFooter, number: int) -> Iterator[
     leaf = footer.leaves[number]
     with in_file(footer.path):
         if leaf.max_repetition_level:
-            raise Unsupported(f"the rows of {leaf.path}, a column in a list, take pyarrow")
+            raise Unsupported(f"{leaf.path} is a column in a list")
         for group in footer.row_groups:
             chunk, rows = group.columns[number], 0
-            for values in _iterate_chunk(data, chunk, leaf, group.num_rows):
-                rows += len(values)
-                yield values
+            for page in iterate_pages(data, chunk, leaf):
+                rows += page.count
+                following, most = iter(page.values), leaf.max_definition_level
+                if page.definitions is None:
+                    yield page.values
+                else:
+                    yield [next(following) if level == most else None for level in page.definitions]
             if rows != group.num_rows:
                 message = f"another number of values of {leaf.path} than of rows"
                 raise Corrupt(message, offset=chunk.start, expected=group.num_rows, seen=rows)
 
 
-def _iterate_chunk(
-    data: bytes, chunk: ColumnChunk, leaf: SchemaLeaf, left: int
-) -> Iterator[list[bytes | None]]:
-    end, dictionary = chunk.start + chunk.compressed_size, None
+def iterate_pages(
+    data: bytes, chunk: ColumnChunk, leaf: SchemaLeaf, convert: Convert | None = None
+) -> Iterator[LeafPage]:
+    """Iterate the data pages of a column chunk, their values converted: those of a dictionary once. Raises `LakeError`."""
+    end, dictionary, left = chunk.start + chunk.compressed_size, None, chunk.num_values
     if end > len(data):
         message, expected = "a column chunk that is not inside its file", f"at most {len(data)} bytes"
         raise Corrupt(message, offset=chunk.start, expected=expected, seen=end)
-    for page in _flatten(explain_pages(data, chunk.start, end, Chunk(leaf, chunk.compression))):
+    check_decoded(left * _VALUE_BYTES, offset=chunk.start, stored=len(data))
+    pages = _flatten(explain_pages(data, chunk.start, end, Chunk(leaf, chunk.compression)))
+    while left:  # what is behind the last value is no page
+        page = next(pages, None)
+        if page is None:
+            break
         kind = page.value.get("type")
         if kind not in _HEADERS:
             continue
-        inner: Any = page.value.get(_HEADERS.get(kind))
+        inner: Any = page.value.get(_HEADERS[kind])
         count = inner.get("num_values") if isinstance(inner, dict) else None
         if type(count) is not int or count < 0:
             raise Corrupt("no proper num_values in a page header", offset=page.start, seen=count)
         if kind == "DICTIONARY_PAGE":
-            dictionary = split_plain(read_content(data, page, chunk.compression), count, leaf, page.start)
-        else:
-            if count > left:
-                raise Corrupt("a page of more values than rows", offset=page.start, expected=left, seen=count)
-            left -= count
-            yield _decode_page(data, page, inner, chunk, leaf, dictionary)
+            content = read_content(data, page, chunk.compression)
+            check_decoded(count * _VALUE_BYTES, offset=page.start, stored=len(data))
+            dictionary = _convert(decode_plain(content, count, leaf, page.start), convert, leaf, page.start)
+            continue
+        if count > left:
+            message = "a page of more values than its column counts"
+            raise Corrupt(message, offset=page.start, expected=left, seen=count)
+        left -= count
+        yield _decode_page(data, page, inner, chunk, leaf, dictionary, convert)
 
 
 def _flatten(pages: Iterator[Span]) -> Iterator[Span]:
@@ -86,65 +116,72 @@ def _flatten(pages: Iterator[Span]) -> Iterator[Span]:
             yield page
 
 
+def _convert(values: list[Any], convert: Convert | None, leaf: SchemaLeaf, offset: int) -> list[Any]:
+    if convert is None:
+        return values
+    try:
+        return list(map(convert, values))
+    except LakeError:
+        raise
+    except (ValueError, ArithmeticError) as error:  # text that is none, a number of no such width
+        message, kind = (
+            f"values of {leaf.path} that do not fit its type",
+            leaf.logical_type or leaf.physical_type,
+        )
+        raise Corrupt(message, offset=offset, expected=kind, seen=error) from error
+
+
 def _decode_page(
-    data: bytes, page: Span, header: Any, chunk: ColumnChunk, leaf: SchemaLeaf, dictionary: list[bytes] | None
-) -> list[bytes | None]:
+    data: bytes,
+    page: Span,
+    header: Any,
+    chunk: ColumnChunk,
+    leaf: SchemaLeaf,
+    dictionary: list[Any] | None,
+    convert: Convert | None,
+) -> LeafPage:
     content = read_content(data, page, chunk.compression)
-    count, encoding = header["num_values"], header.get("encoding")
-    levels: list[int] | None = None
-    width = leaf.max_definition_level.bit_length()
-    if width and page.value["type"] == "DATA_PAGE_V2":
-        stored = next((part for part in page.iter_children() if part.label == "definition levels"), None)
-        levels = [0] * count if stored is None else decode_runs(data, stored.start, stored.end, width, count)
-    elif width:
-        if header.get("definition_level_encoding", "RLE") != "RLE":
-            raise Unsupported("definition levels that are bit-packed take pyarrow")
-        end = 4 + int.from_bytes(content[:4], "little")
-        if end > len(content):
-            raise Corrupt("a page that ends inside its definition levels", offset=page.start, seen=end)
-        levels = decode_runs(content, 4, end, width, count)
-        content = content[end:]
-    there = count if levels is None else sum(level == leaf.max_definition_level for level in levels)
-    if encoding == "PLAIN":
-        values = split_plain(content, there, leaf, page.start)
-    elif encoding in _INDEXED and dictionary is not None:
-        indexes = decode_runs(content, 1, len(content), content[0] if content else 0, there)
+    count, encoding, levels = header["num_values"], str(header.get("encoding")), list[list[int] | None]()
+    for name, most in (("repetition", leaf.max_repetition_level), ("definition", leaf.max_definition_level)):
+        found: list[int] | None = None
+        if most and page.value["type"] == "DATA_PAGE_V2":
+            part = next((part for part in page.iter_children() if part.label == f"{name} levels"), None)
+            found = [0] * count
+            if part is not None:
+                found = decode_runs(data, part.start, part.end, most.bit_length(), count, page.start)
+        elif most:
+            kind = header.get(f"{name}_level_encoding", "RLE")
+            found, content = _cut_levels(content, most, count, kind, name, page.start)
+        if found and max(found) > most:
+            raise Corrupt(f"{name} levels that the schema has not", offset=page.start, expected=most)
+        levels.append(found)
+    repetitions, definitions = levels
+    there = count if definitions is None else definitions.count(leaf.max_definition_level)
+    if encoding in _INDEXED and dictionary is not None:
+        indexes = decode_runs(content, 1, len(content), content[0] if content else 0, there, page.start)
         if indexes and max(indexes) >= len(dictionary):
             message, expected = "an index outside of its dictionary", f"below {len(dictionary)}"
             raise Corrupt(message, offset=page.start, expected=expected, seen=max(indexes))
         values = [dictionary[index] for index in indexes]
+    elif encoding in _INDEXED and there:
+        raise Corrupt("indexes without a dictionary", offset=page.start)
     else:
-        raise Unsupported(f"values in the encoding {encoding} take pyarrow")
-    if levels is None:
-        return list(values)
-    following = iter(values)
-    return [next(following) if level == leaf.max_definition_level else None for level in levels]
+        values = [] if not there else decode_values(encoding, content, there, leaf, page.start)
+        values = _convert(values, convert, leaf, page.start)
+    return LeafPage(count, repetitions, definitions, values)
 
 
-def decode_runs(data: bytes, start: int, end: int, width: int, count: int) -> list[int]:
-    """Decode the first `count` values of the RLE and bit-packing hybrid. Raises `Corrupt` where there are fewer.
-
-    >>> decode_runs(bytes([6, 1, 3, 0b10101010]), 0, 4, 1, 6)
-    [1, 1, 1, 0, 1, 0]
-    """
-    values: list[int] = []
-    if width > 32:
-        raise Corrupt(
-            "runs of values that are too wide", offset=start, expected="at most 32 bits", seen=width
-        )
-    waiting = [explain_runs(data, start, end, width)]
-    while waiting and len(values) < count:
-        run = next(waiting[-1], None)
-        if run is None:
-            waiting.pop()
-        elif run.label == "further runs":
-            waiting.append(run.iter_children())
-        elif isinstance(value := run.value, int):
-            values += [value] * min(run.children[0].value >> 1, count - len(values))
-        else:
-            values += value[: count - len(values)]
-    if width == 0:  # indexes of no bits, into a dictionary of one value
-        values += [0] * (count - len(values))
-    if len(values) < count:
-        raise Corrupt("fewer values than their page counts", offset=start, expected=count, seen=len(values))
-    return values
+def _cut_levels(
+    content: bytes, most: int, count: int, encoding: str, name: str, offset: int
+) -> tuple[list[int], bytes]:
+    """Decode the levels in front of the values, and cut them off."""
+    width = most.bit_length()
+    if encoding == "BIT_PACKED":
+        end = (count * width + 7) // 8
+        levels = unpack_levels(content[:end], width, count) if end <= len(content) else []
+    else:
+        end = 4 + int.from_bytes(content[:4], "little")
+        levels = decode_runs(content, 4, end, width, count, offset) if end <= len(content) else []
+    if end > len(content):
+        raise Corrupt(f"a page that ends inside its {name} levels", offset=offset, seen=f"{end} bytes")
+    return levels, content[end:]

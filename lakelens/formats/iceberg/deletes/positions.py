@@ -288,14 +288,12 @@ def _group_plain(context: TableContext, path: str, grouping: _Grouping) -> None:
     for named, stored in zip(paths, numbers, strict=True):
         if named is None:
             raise Corrupt("a position delete without a path", path=path)
-        row = None if stored is None else int.from_bytes(stored, "little", signed=True)
-        if row is None or row < 0:
-            raise Corrupt(
-                "not a position", path=path, expected="0 or more", seen="null" if row is None else row
-            )
-        grouping.is_unsorted |= (named, row) < last
-        last = (named, row)
-        rows.setdefault(named, []).append(row)
+        if stored is None or stored < 0:
+            seen = "null" if stored is None else stored
+            raise Corrupt("not a position", path=path, expected="0 or more", seen=seen)
+        grouping.is_unsorted |= (named, stored) < last
+        last = (named, stored)
+        rows.setdefault(named, []).append(stored)
     for named, found in rows.items():
         try:
             positions = grouping.by_path.setdefault(named.decode(), BitMap64())
