@@ -78,6 +78,13 @@ _MACHINERY = ("importlib", "_frozen_importlib")
 sys.meta_path.insert(0, _Wanted)
 
 
+def has_arrays() -> bool:
+    """Whether numpy and pyarrow are there, which read by column what the core reads record by record."""
+    from importlib.util import find_spec
+
+    return find_spec("numpy") is not None and find_spec("pyarrow") is not None
+
+
 def list_packages(package: str) -> list[str]:
     """List the packages inside of one, which may be in an archive.
 

@@ -15,21 +15,12 @@ import lakelens as ll
 from tests.support import LAKES
 from tests.support.view_lakes import name_lake
 
-#: Samples with what pyarrow alone decodes: footers of ORC, keys of equality deletes, manifests and checkpoints in Parquet.
-ROWS_ARE_READ = frozenset(
-    (
-        *("delta-change-feed", "delta-checkpoints", "delta-restored", "delta-rs", "delta"),
-        *("hive-orc", "iceberg-equality-deletes", "iceberg-v4"),
-    )
-)
+#: Samples with what pyarrow alone decodes: footers of ORC.
+ROWS_ARE_READ = frozenset(("hive-orc",))
 #: Why the bare core says less of some tables of the lakes, and which have such files: pyarrow alone decodes them.
-CAUSES = {
-    "footers, rows and manifests in ORC": ("**/*.orc", r"manifest-orc|pk-orc"),
-    "manifests in Parquet": (None, r"manifest-parquet|iceberg/v4-"),
-    "checkpoints in Parquet": ("_delta_log/**/*.parquet", None),
-    "keys of equality deletes": (None, r"equality-deletes"),
-    "position deletes in Avro": (None, r"position-deletes-avro"),
-}
+CAUSES = {"footers, rows and manifests in ORC": ("**/*.orc", r"manifest-orc|pk-orc")}
+#: How Roaring's library keeps the union of some small sets, which ours keeps in its own way.
+_SETS = re.compile(r"containers: 1  \(1 (array|run)\)")
 LAKES_OF_A_TEST = 4
 COMMAND = "is not installed; try: pip install 'lakelens[tables]'"
 
@@ -96,6 +87,11 @@ def test_every_table_of_the_lakes_is_answered_alike_without_the_packages(places:
         asked = known[place].keys() | bare[place].keys()
         others = {question for question in asked if known[place].get(question) != bare[place].get(question)}
         others -= {"explain"}
+        others = {
+            question
+            for question in others
+            if _SETS.sub("", str(known[place].get(question))) != _SETS.sub("", str(bare[place].get(question)))
+        }
         if find_cause(Path(place)):
             assert not others or COMMAND in json.dumps(bare[place]), (place, sorted(others))
         else:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 from lakelens.caching import cached_property
 from lakelens.display import Interactive
 from lakelens.errors import visible
+from lakelens.installed import has_arrays
 from lakelens.lazy import dataclass
 from lakelens.model.bytes_view import Bound
 from lakelens.model.datafile import DataFile
@@ -190,6 +191,8 @@ class FileSet(Bound, ArrowFiles, Interactive):
             return None
         from lakelens.model.scan.scan_to_arrow import is_worthwhile
 
+        if not has_arrays():
+            return None  # one by one, however many they are
         if is_worthwhile(self._reader.tasks):
             return self._reader.plan()
         tasks = self._reader.measure()  # a list may record less than is there

@@ -15,12 +15,10 @@ from typing import Any
 
 from lakelens.codecs.compression import check_decoded
 from lakelens.codecs.parquet.encodings import decode_plain, decode_runs, decode_values, unpack_levels
-from lakelens.codecs.parquet.footer import ParquetFooter
 from lakelens.codecs.parquet.pages import Chunk, explain_pages, read_content
 from lakelens.codecs.parquet.structure import ColumnChunk, SchemaLeaf
-from lakelens.codecs.span.reader import in_file
 from lakelens.codecs.span.span import Span
-from lakelens.errors import Corrupt, LakeError, Unsupported
+from lakelens.errors import Corrupt, LakeError
 from lakelens.lazy import dataclass
 
 #: Makes a value of what is stored.
@@ -43,36 +41,6 @@ class LeafPage:
     repetitions: list[int] | None
     definitions: list[int] | None
     values: list[Any]
-
-
-def iterate_values(data: bytes, footer: ParquetFooter, number: int) -> Iterator[list[Any]]:
-    """Iterate the values of a column in no list, by its place among the leaves: numbers or bytes, None for null.
-
-    Raises `Corrupt` and `Unsupported` naming the file.
-
-    >>> import io, pyarrow as pa, pyarrow.parquet as pq
-    >>> from lakelens.codecs.parquet.footer import decode_footer
-    >>> sink = io.BytesIO()
-    >>> pq.write_table(pa.table({"a": ["x", None, "yz", "x"]}), sink)
-    >>> list(iterate_values(sink.getvalue(), decode_footer(sink), 0))
-    [[b'x', None, b'yz', b'x']]
-    """
-    leaf = footer.leaves[number]
-    with in_file(footer.path):
-        if leaf.max_repetition_level:
-            raise Unsupported(f"{leaf.path} is a column in a list")
-        for group in footer.row_groups:
-            chunk, rows = group.columns[number], 0
-            for page in iterate_pages(data, chunk, leaf):
-                rows += page.count
-                following, most = iter(page.values), leaf.max_definition_level
-                if page.definitions is None:
-                    yield page.values
-                else:
-                    yield [next(following) if level == most else None for level in page.definitions]
-            if rows != group.num_rows:
-                message = f"another number of values of {leaf.path} than of rows"
-                raise Corrupt(message, offset=chunk.start, expected=group.num_rows, seen=rows)
 
 
 def iterate_pages(

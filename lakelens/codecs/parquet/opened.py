@@ -1,15 +1,19 @@
-"""A Parquet file in memory, of which rows are read as Arrow: none that would become too much is decoded."""
+"""A Parquet file in memory, of which rows are read as Arrow, or in plain Python where Arrow is not: none that would become
+too much is decoded."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lakelens.codecs.parquet.footer import decode_footer
 from lakelens.codecs.parquet.records import check_claims, count_batch_rows
+from lakelens.codecs.parquet.rows import iterate_rows
+from lakelens.codecs.parquet.schema_tree import decode_tree
 from lakelens.errors import Corrupt, LakeError
+from lakelens.installed import has_arrays
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,12 +31,18 @@ class OpenedParquet:
         check_claims(data, footer, path)
         self.row_count = footer.num_rows
         self._batch_rows = count_batch_rows(footer)
+        self._data, self._footer = data, footer
+        if not has_arrays():
+            self.names = [node.name for node in decode_tree(footer).children]
+            self.structs = [node.name for node in decode_tree(footer).children if node.kind == "struct"]
+            return
         with self.refuse():
             import pyarrow as pa
             import pyarrow.parquet as pq
 
             self._file = pq.ParquetFile(pa.BufferReader(data), coerce_int96_timestamp_unit="us")
             self.schema: pa.Schema = self._file.schema_arrow
+            self.names = list(self.schema.names)
             self.structs = [field.name for field in self.schema if pa.types.is_struct(field.type)]
 
     def iterate(
@@ -58,6 +68,24 @@ class OpenedParquet:
                 self._kept = (column, group), self._file.read_row_group(group, [column])[column]
             return self._kept[1][number - first]
 
+    def iterate_plain(self, columns: Sequence[str]) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+        """Iterate the rows of some columns as Python values, some thousand at a time, each with the number of the first."""
+        start = 0
+        for rows in iterate_rows(self._data, self._footer, columns):
+            yield start, rows
+            start += len(rows)
+
+    def read_plain_row(self, column: str, number: int) -> Any:
+        """Read a column of one row as a Python value; the row group that holds it is kept. Raises `LakeError`."""
+        group, first = 0, 0
+        while number - first >= (rows := self._footer.row_groups[group].num_rows):
+            group, first = group + 1, first + rows
+        if self._kept_rows is None or self._kept_rows[0] != (column, group):
+            batches = iterate_rows(self._data, self._footer, [column], groups=[group])
+            self._kept_rows = (column, group), [row[column] for batch in batches for row in batch]
+        return self._kept_rows[1][number - first]
+
+    _kept_rows: tuple[tuple[str, int], list[Any]] | None = None
     _kept: tuple[tuple[str, int], pa.ChunkedArray] | None = None
 
     @contextmanager

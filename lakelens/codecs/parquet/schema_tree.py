@@ -135,15 +135,7 @@ def _find_item(outer: _Element, repeated: _Element, level: int, leaves: Sequence
 
 # The schema in the words of Avro, as the same records would have it there.
 
-_PLAIN = {
-    "BOOLEAN": "boolean",
-    "INT32": "int",
-    "INT64": "long",
-    "FLOAT": "float",
-    "DOUBLE": "double",
-    "BYTE_ARRAY": "bytes",
-    "INT96": "long",
-}
+_PLAIN = {"INT32": "int", "INT64": "long", "BYTE_ARRAY": "bytes", "INT96": "long"}
 _UNITS = {"milliseconds": "millis", "microseconds": "micros", "nanoseconds": "nanos"}
 _DECIMAL_BYTES = 16
 
@@ -203,7 +195,11 @@ def _describe_leaf(leaf: SchemaLeaf) -> Any:
         return "null"
     if logical == "Float16":
         return "halffloat"
-    return {"type": "fixed", "size": leaf.width} if kind == "FIXED_LEN_BYTE_ARRAY" else _PLAIN.get(kind, kind)
+    return (
+        {"type": "fixed", "size": leaf.width}
+        if kind == "FIXED_LEN_BYTE_ARRAY"
+        else _PLAIN.get(kind, kind.lower())
+    )
 
 
 def split_type(logical: str) -> Mapping[str, str]:
@@ -214,3 +210,46 @@ def split_type(logical: str) -> Mapping[str, str]:
     """
     inside = logical.partition("(")[2].rstrip(")")
     return dict(part.partition("=")[::2] for part in inside.split(", ") if part)
+
+
+# The types of the schema as Arrow prints them.
+
+_ARROW = {"BOOLEAN": "bool", "BYTE_ARRAY": "binary", "INT96": "timestamp[ns]"}
+_ARROW_UNITS = {"milliseconds": "ms", "microseconds": "us", "nanoseconds": "ns"}
+_WORDS = {"Date": "date32[day]", "String": "string", "JSON": "string", "Null": "null", "Float16": "halffloat"}
+
+
+def name_type(node: Node) -> str:
+    """Name the type of a column as Arrow prints it.
+
+    >>> leaf = SchemaLeaf("a", "INT64", "Timestamp(isAdjustedToUTC=true, timeUnit=microseconds)", None, 1, 0)
+    >>> name_type(Node("a", "leaf", True, None, 1, 1, (), (0,), leaf))
+    'timestamp[us, tz=UTC]'
+    """
+    if node.leaf is not None:
+        return _name_leaf(node.leaf)
+    if node.kind == "map":
+        entries = f" ('{node.name}')" if node.name != "entries" else ""
+        return f"map<{', '.join(map(name_type, node.children))}{entries}>"
+    fields = (
+        f"{child.name}: {name_type(child)}{'' if child.is_optional else ' not null'}"
+        for child in node.children
+    )
+    return f"{node.kind}<{', '.join(fields)}>"
+
+
+def _name_leaf(leaf: SchemaLeaf) -> str:
+    logical, kind = leaf.logical_type or "", leaf.physical_type
+    name, parts = logical.partition("(")[0], split_type(logical)
+    if name == "Decimal":
+        bits = 128 if int(parts["precision"]) <= 38 else 256
+        return f"decimal{bits}({parts['precision']}, {parts['scale']})"
+    unit = _ARROW_UNITS.get(parts.get("timeUnit", ""), "us")
+    if name == "Time":
+        return f"time{32 if unit == 'ms' else 64}[{unit}]"
+    if name == "Timestamp":
+        return f"timestamp[{unit}{', tz=UTC' if parts['isAdjustedToUTC'] == 'true' else ''}]"
+    if name == "Int":
+        return f"{'' if parts['isSigned'] == 'true' else 'u'}int{parts['bitWidth']}"
+    fixed = f"fixed_size_binary[{leaf.width}]"
+    return _WORDS.get(name) or (fixed if kind == "FIXED_LEN_BYTE_ARRAY" else _ARROW.get(kind, kind.lower()))

@@ -19,6 +19,7 @@ import msgspec
 
 from lakelens.codecs.parquet.opened import OpenedParquet
 from lakelens.errors import Corrupt, LakeError
+from lakelens.installed import has_arrays
 from lakelens.io.relocation import split_location
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ class LogColumns(OpenedParquet):
         """Raises `LakeError` as any Parquet file does, and for one without a column of an action."""
         super().__init__(data, path)
         if not self.structs:
-            seen = self.schema.names[:8]
+            seen = self.names[:8]
             raise Corrupt("no checkpoint: it has no column of an action", path=path, seen=seen)
 
 
@@ -174,8 +175,6 @@ def read_rows(columns: LogColumns, version: int, *, files: bool = True) -> Actio
 
     Raises `LakeError` for one that does not decode.
     """
-    import pyarrow.compute as pc
-
     found = ActionFile()
     kinds = [
         kind
@@ -183,24 +182,34 @@ def read_rows(columns: LogColumns, version: int, *, files: bool = True) -> Actio
         if kind != "checkpointMetadata" and (files or kind not in FILE_ACTIONS)
     ]
     with columns.refuse():
-        for start, batch in columns.iterate(kinds) if kinds else ():
-            rows: list[tuple[int, int, str, Any]] = []
-            for place, kind in enumerate(kinds):
-                there = pc.indices_nonzero(batch[kind].is_valid())
-                held = zip(there.to_pylist(), _list_values(batch[kind].take(there)), strict=True)
-                rows += [
-                    (row, place, kind, one)
-                    for row, one in held
-                    if kind not in FILE_ACTIONS or one.get("path") is not None
-                ]
-            for row, _, kind, held in sorted(rows, key=itemgetter(0, 1)):
+        for row, kind, held in _iterate_held(columns, kinds) if kinds else ():
+            if kind not in FILE_ACTIONS or held.get("path") is not None:
                 try:
-                    found.actions.append(
-                        check_action(Action(kind, _strip(held), columns.path, start + row, version))
-                    )
+                    found.actions.append(check_action(Action(kind, _strip(held), columns.path, row, version)))
                 except LakeError as error:
                     _keep_error(found, error)
     return found
+
+
+def _iterate_held(columns: LogColumns, kinds: Sequence[str]) -> Iterator[tuple[int, str, Mapping[str, Any]]]:
+    """Iterate what the columns of actions hold, row by row: the number of the row, the kind, its fields."""
+    if not has_arrays():
+        for start, records in columns.iterate_plain(kinds):
+            for row, record in enumerate(records, start):
+                for kind in kinds:
+                    if record[kind] is not None:
+                        yield row, kind, record[kind]
+        return
+    import pyarrow.compute as pc
+
+    for start, batch in columns.iterate(kinds):
+        rows: list[tuple[int, int, str, Any]] = []
+        for place, kind in enumerate(kinds):
+            there = pc.indices_nonzero(batch[kind].is_valid())
+            held = zip(there.to_pylist(), _list_values(batch[kind].take(there)), strict=True)
+            rows += [(start + row, place, kind, fields) for row, fields in held]
+        for row, _, kind, fields in sorted(rows, key=itemgetter(0, 1)):
+            yield row, kind, fields
 
 
 def _list_values(array: pa.StructArray) -> list[dict[str, Any]]:
@@ -218,11 +227,14 @@ def _list_values(array: pa.StructArray) -> list[dict[str, Any]]:
 
 def read_row(columns: LogColumns, kind: str, number: int, version: int) -> Action:
     """Read one action of a checkpoint or a sidecar in Parquet. Raises `LakeError`."""
-    import pyarrow as pa
-
     with columns.refuse():
-        row = columns.read_row(kind, number)
-        [held] = _list_values(pa.array([row], row.type))
+        if not has_arrays():
+            held = columns.read_plain_row(kind, number)
+        else:
+            import pyarrow as pa
+
+            row = columns.read_row(kind, number)
+            [held] = _list_values(pa.array([row], row.type))
     return check_action(Action(kind, _strip(held or {}), columns.path, number, version))
 
 

@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lakelens.codecs.parquet.encodings import decode_runs
 from lakelens.codecs.parquet.footer import decode_footer
 from lakelens.codecs.parquet.records import describe_schema, iter_plain_tables, to_plain
 from lakelens.codecs.parquet.rows import iterate_rows
-from lakelens.codecs.parquet.schema_tree import decode_tree, describe_tree
+from lakelens.codecs.parquet.schema_tree import decode_tree, describe_tree, name_type
 from lakelens.errors import Corrupt, LakeError, Unsupported
 from lakelens.options import budgets
 from tests.support import LAKES
@@ -146,6 +147,8 @@ def test_any_table_is_read_as_pyarrow_reads_it(data: st.DataObject) -> None:
     plain = [to_plain(column.combine_chunks()) for column in table.columns]
     assert read(stored, "stored") == pa.table(plain, table.column_names).to_pylist()
     assert describe_tree(decode_tree(footer)) == describe_schema(footer.schema_arrow)
+    names = [(field.name, str(field.type)) for field in footer.schema_arrow]
+    assert [(node.name, name_type(node)) for node in decode_tree(footer).children] == names
     if "timestamp[ns]" not in str(table.schema):  # which Python has no type for
         assert read(stored) == table.to_pylist()
 
@@ -233,3 +236,10 @@ def test_a_codec_that_is_not_there_is_named() -> None:
     data[place + 5] = 6
     with pytest.raises(Unsupported, match="LZO"):
         read(bytes(data))
+
+
+def test_runs_that_end_too_soon_are_refused() -> None:
+    """What is counted has to be there."""
+    assert decode_runs(bytes([6, 1]), 0, 2, 1, 3) == [1, 1, 1]
+    with pytest.raises(Corrupt, match="fewer values"):
+        decode_runs(bytes([6, 1]), 0, 2, 1, 4)

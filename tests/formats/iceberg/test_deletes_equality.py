@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import math
 import struct
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -18,6 +20,8 @@ from hypothesis import strategies as st
 from lakelens.codecs.iceberg.types import parse_type_text
 from lakelens.errors import Corrupt, Unsupported
 from lakelens.formats.iceberg.deletes.equality import KeyColumn, KeySet, format_keys, make_comparable
+from lakelens.formats.iceberg.deletes.plain_keys import PlainDataKeys, format_plain_keys, read_plain_keys
+from lakelens.io.memory import MemoryStore
 
 SMALL = st.sampled_from([None, 0, 1, 2])
 VALUES: dict[str, tuple[st.SearchStrategy[Any], pa.DataType, pa.DataType]] = {
@@ -93,6 +97,42 @@ def test_rows_found_are_those_that_equal_a_key(drawn: Any, wide_keys: bool, wide
         if any(all(same(a, b) for a, b in zip(row, key, strict=True)) for key in deleted)
     ]
     assert found == naive
+
+
+def write_rows(columns: list[KeyColumn], rows: list[tuple[Any, ...]], *, wide: bool) -> bytes:
+    """Write rows as a Parquet file with field ids, of the types before or after a promotion."""
+    fields, arrays = [], []
+    for place, column in enumerate(columns):
+        kind = VALUES[str(column.type)][2 if wide else 1]
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        arrays.append(pa.array([row[place] for row in rows], kind))
+        fields.append(pa.field(column.name, kind, metadata={"PARQUET:field_id": str(column.id)}))
+    sink = io.BytesIO()
+    pq.write_table(pa.table(arrays, pa.schema(fields)), sink)
+    return sink.getvalue()
+
+
+@given(tables(), st.booleans(), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_rows_read_one_by_one_are_found_alike(drawn: Any, wide_keys: bool, wide: bool) -> None:
+    """Without Arrow the same rows equal a key, and the keys are worded as they were written."""
+    columns, deleted, rows = drawn
+    files = {
+        "/t/d": write_rows(columns, deleted, wide=wide_keys),
+        "/t/f": write_rows(columns, rows, wide=wide),
+    }
+    context: Any = SimpleNamespace(access=SimpleNamespace(store=MemoryStore(files)))
+    keys = read_plain_keys(context, columns, "/t/d", "parquet")
+    data: Any = SimpleNamespace(record_count=len(rows))
+    found = PlainDataKeys(context, data, columns, "/t/f", "parquet").find(frozenset(keys))
+    naive = [
+        place
+        for place, row in enumerate(rows)
+        if any(all(same(a, b) for a, b in zip(row, key, strict=True)) for key in deleted)
+    ]
+    assert list(found) == naive
+    for ours, theirs in zip(format_plain_keys(columns, keys), deleted, strict=True):
+        assert all(same(a, b) for a, b in zip(ours, theirs, strict=True))
 
 
 @given(tables())

@@ -119,8 +119,7 @@ def read_keys(
     """Read the values of an equality delete file in comparable form, an array for each column. Raises `LakeError`."""
     import pyarrow as pa
 
-    if not columns:
-        raise Corrupt("an equality delete file that names no column", path=path, expected="equality_ids")
+    check_columns(columns, path)
     stored = StoredColumns(context, path, kind)
     chosen = []
     for column in columns:
@@ -133,14 +132,25 @@ def read_keys(
     rows = 0
     for arrays in stored.batches(chosen):
         rows += len(arrays[0])
-        if rows > _MOST_ROWS:
-            raise Unsupported(f"more than {_MOST_ROWS} equality deletes in one file", path=path)
+        refuse_many(rows, path)
         for part, array, column in zip(parts, arrays, columns, strict=True):
             part.append(make_comparable(array, column, path))
     return [
         pa.chunked_array(part or [make_comparable(pa.nulls(0), column, path)])
         for part, column in zip(parts, columns, strict=True)
     ]
+
+
+def check_columns(columns: Sequence[KeyColumn], path: str) -> None:
+    """Raises `Corrupt` for a delete file that compares nothing."""
+    if not columns:
+        raise Corrupt("an equality delete file that names no column", path=path, expected="equality_ids")
+
+
+def refuse_many(rows: int, path: str) -> None:
+    """Raises `Unsupported` for a delete file of too many rows."""
+    if rows > _MOST_ROWS:
+        raise Unsupported(f"more than {_MOST_ROWS} equality deletes in one file", path=path)
 
 
 def format_keys(
@@ -222,12 +232,7 @@ def make_constant(context: TableContext, data: IcebergDataFile, column: KeyColum
     from lakelens.formats.iceberg.metadata.schemas import describe_type
     from lakelens.model.arrow import arrow_type
 
-    name = find_identity(context, data, column.id)
-    if name is not None:
-        value = data.partition[name]
-    else:
-        fields = {field.id: field for _, field in context.schemas.current.walk()}
-        value = fields[column.id].initial_default if column.id in fields else None
+    value = find_constant(context, data, column)
     if value is None:
         return make_comparable(pa.nulls(1), column, path)
     try:
@@ -235,6 +240,15 @@ def make_constant(context: TableContext, data: IcebergDataFile, column: KeyColum
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise Corrupt(f"a value of {column.name} that is no {column.type}", path=path, seen=value) from error
     return make_comparable(array, column, path)
+
+
+def find_constant(context: TableContext, data: IcebergDataFile, column: KeyColumn) -> Any:
+    """Find the one value of a column that a data file does not have; None for null."""
+    name = find_identity(context, data, column.id)
+    if name is not None:
+        return data.partition[name]
+    fields = {field.id: field for _, field in context.schemas.current.walk()}
+    return fields[column.id].initial_default if column.id in fields else None
 
 
 def find_identity(context: TableContext, data: IcebergDataFile, column_id: int) -> str | None:

@@ -7,10 +7,9 @@ names; what breaks the rules of order and range is a finding, and is read all th
 
 from __future__ import annotations
 
-import io
 from array import array
 from collections.abc import Hashable, Iterable, Mapping
-from itertools import chain, pairwise
+from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +21,7 @@ from lakelens.formats.iceberg.deletes.equality import DataKeys, KeyColumn, KeySe
 from lakelens.formats.iceberg.deletes.stored_columns import StoredColumns, view_numbers
 from lakelens.formats.iceberg.manifests.contents import find_content, read_vector
 from lakelens.formats.iceberg.metadata.columns import DELETE_FILE_PATH, DELETE_POS
+from lakelens.installed import has_arrays
 from lakelens.io.ahead import fetch_files_along
 
 if TYPE_CHECKING:
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lakelens.bitmaps import BitMap64, FrozenBitMap64
+    from lakelens.formats.iceberg.deletes.plain_keys import PlainDataKeys
+    from lakelens.formats.iceberg.deletes.stored_columns import StoredColumn
+    from lakelens.formats.iceberg.deletes.stored_rows import StoredRows
     from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
 
 _KEPT_ROWS = (
@@ -100,6 +103,10 @@ class DeleteReader:
     ) -> tuple[tuple[Any, ...], ...]:
         """Read the rows of an equality delete file as Python values. Raises `LakeError`."""
         path, kind = find_content(self.context, delete)
+        if not has_arrays():
+            from lakelens.formats.iceberg.deletes.plain_keys import format_plain_keys, read_plain_keys
+
+            return format_plain_keys(columns, read_plain_keys(self.context, columns, path, kind))
         return format_keys(columns, read_keys(self.context, columns, path, kind))
 
     def find_equal(
@@ -108,36 +115,40 @@ class DeleteReader:
         """Find the rows of a data file that an equality delete file hits; reads both. Raises `LakeError`."""
         from lakelens.bitmaps import FrozenBitMap64
 
-        context = self.context
         _, keys = self._kept.get(("keys", delete.file_path), lambda: self._decode_keys(delete, columns))
         key = ("rows", data.file_path, *(column.id for column in columns))
-        _, rows = self._kept.get(
-            key, lambda: (_DATA, DataKeys(context, data, columns, *find_content(context, data)))
-        )
+        _, rows = self._kept.get(key, lambda: (_DATA, self._open_rows(data, columns)))
         return FrozenBitMap64(rows.find(keys))
 
-    def _decode_keys(self, delete: IcebergDataFile, columns: tuple[KeyColumn, ...]) -> tuple[int, KeySet]:
+    def _open_rows(self, data: IcebergDataFile, columns: tuple[KeyColumn, ...]) -> DataKeys | PlainDataKeys:
+        place = find_content(self.context, data)
+        if has_arrays():
+            return DataKeys(self.context, data, columns, *place)
+        from lakelens.formats.iceberg.deletes.plain_keys import PlainDataKeys
+
+        return PlainDataKeys(self.context, data, columns, *place)
+
+    def _decode_keys(
+        self, delete: IcebergDataFile, columns: tuple[KeyColumn, ...]
+    ) -> tuple[int, KeySet | frozenset[tuple[Any, ...]]]:
         path, kind = find_content(self.context, delete)
+        if not has_arrays():
+            from lakelens.formats.iceberg.deletes.plain_keys import read_plain_keys
+
+            keys = read_plain_keys(self.context, columns, path, kind)
+            return len(keys), frozenset(keys)
         arrays = read_keys(self.context, columns, path, kind)
         return len(arrays[0]), KeySet(arrays)
 
     def _decode_positions(self, delete: IcebergDataFile) -> tuple[int, dict[str, BitMap64]]:
         path, kind = find_content(self.context, delete)
-        if kind == "parquet" and not _has_arrays():
-            grouping = _Grouping(path)
-            _group_plain(self.context, path, grouping)
+        grouping = _Grouping(path)
+        if not has_arrays():
+            _group_plain(self.context, path, kind, grouping)
             self._note(grouping, delete, path)
             return grouping.weigh(), grouping.by_path
         stored = StoredColumns(self.context, path, kind)
-        columns = [stored.find(DELETE_FILE_PATH), stored.find(DELETE_POS)]
-        if columns[0] is None or columns[1] is None:
-            columns = [stored.named("file_path"), stored.named("pos")]
-        if columns[0] is None or columns[1] is None:
-            raise Corrupt(
-                "a position delete file without its columns", path=path, expected="file_path and pos"
-            )
-        grouping = _Grouping(path)
-        for paths, positions in stored.batches([columns[0], columns[1]]):
+        for paths, positions in stored.batches(_find_columns(stored, path)):
             grouping.add(paths, positions)
         grouping.group()
         self._note(grouping, delete, path)
@@ -252,55 +263,43 @@ class _Grouping:
         return view_numbers(array.indices.cast(pa.int64())), names
 
 
-def _has_arrays() -> bool:
-    try:
-        import numpy  # noqa: F401
-        import pyarrow  # noqa: F401
-    except ModuleNotFoundError:
-        return False
-    return True
+def _find_columns(stored: StoredColumns | StoredRows, path: str) -> list[StoredColumn]:
+    """Find the columns of paths and positions, by id or else by name. Raises `Corrupt`."""
+    columns = [stored.find(DELETE_FILE_PATH), stored.find(DELETE_POS)]
+    if columns[0] is None or columns[1] is None:
+        columns = [stored.named("file_path"), stored.named("pos")]
+    if columns[0] is None or columns[1] is None:
+        raise Corrupt("a position delete file without its columns", path=path, expected="file_path and pos")
+    return [columns[0], columns[1]]
 
 
-def _group_plain(context: TableContext, path: str, grouping: _Grouping) -> None:
-    """Group the positions of a Parquet file without arrays, as far as its values are stored plainly. Raises `LakeError`."""
+def _group_plain(context: TableContext, path: str, kind: str, grouping: _Grouping) -> None:
+    """Group the positions of a file without arrays, row by row. Raises `LakeError`."""
     from lakelens.bitmaps import BitMap64, RangeSet
-    from lakelens.codecs.parquet.footer import decode_footer
-    from lakelens.codecs.parquet.leaf_values import iterate_values
+    from lakelens.formats.iceberg.deletes.stored_rows import StoredRows
 
-    data = context.access.store.read(path)
-    footer = decode_footer(io.BytesIO(data), path)
-    grouping.count(footer.num_rows)
-    places = []
-    for field_id, name in ((DELETE_FILE_PATH, "file_path"), (DELETE_POS, "pos")):
-        by_id = [place for place, leaf in enumerate(footer.leaves) if leaf.field_id == field_id]
-        by_name = [place for place, leaf in enumerate(footer.leaves) if leaf.path == name]
-        if not (by_id or by_name):
-            raise Corrupt(
-                "a position delete file without its columns", path=path, expected="file_path and pos"
-            )
-        places.append((by_id or by_name)[0])
-    if footer.leaves[places[1]].physical_type not in ("INT32", "INT64"):
-        seen = footer.leaves[places[1]].physical_type
-        raise Corrupt("positions that are not numbers", path=path, seen=seen)
-    paths, numbers = (chain.from_iterable(iterate_values(data, footer, place)) for place in places)
-    rows: dict[bytes, list[int]] = {}
-    last: tuple[bytes, int] = (b"", -1)
-    for named, stored in zip(paths, numbers, strict=True):
-        if named is None:
-            raise Corrupt("a position delete without a path", path=path)
-        if stored is None or stored < 0:
-            seen = "null" if stored is None else stored
+    stored = StoredRows(context, path, kind)
+    columns = _find_columns(stored, path)
+    rows: dict[str, list[int]] = {}
+    last: tuple[str, int] = ("", -1)
+    for named, row in stored.iterate(columns):
+        if not isinstance(named, str):
+            wrong = "a position delete without a path" if named is None else "paths that are not text"
+            raise Corrupt(wrong, path=path, seen=named)
+        if not isinstance(row, int | None):
+            raise Corrupt("positions that are not numbers", path=path, seen=type(row).__name__)
+        if row is None or row < 0:
+            seen = "null" if row is None else row
             raise Corrupt("not a position", path=path, expected="0 or more", seen=seen)
-        grouping.is_unsorted |= (named, stored) < last
-        last = (named, stored)
-        rows.setdefault(named, []).append(stored)
+        grouping.count(1)
+        grouping.is_unsorted |= (named, row) < last
+        last = (named, row)
+        rows.setdefault(named, []).append(row)
     for named, found in rows.items():
-        try:
-            positions = grouping.by_path.setdefault(named.decode(), BitMap64())
-        except UnicodeDecodeError as error:
-            raise Corrupt("paths that are not text", path=path, seen=error) from error
+        positions = grouping.by_path.setdefault(named, BitMap64())
         ranges = list(RangeSet(found).pairs())
-        if _IN_RANGES * (len(ranges) - 1) < len(found):  # as `_add_rows` adds them
+        breaks = sum(later - earlier != 1 for earlier, later in pairwise(found))
+        if _IN_RANGES * breaks < len(found):  # as `_add_rows` adds them
             for start, end in ranges:
                 positions.add_range(start, end + 1)
         else:

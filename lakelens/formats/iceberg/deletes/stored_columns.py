@@ -46,14 +46,9 @@ class StoredColumns:
         self.path = path
         self._kind = kind
         self._avro = self._store.read(path) if kind == "avro" else b""
-        by_id: dict[int, StoredColumn] = {}
-        by_name: dict[tuple[str, ...], StoredColumn] = {}
-        for column, field_id in self._walk():
-            by_name[column.path] = column
-            if field_id is not None:
-                by_id.setdefault(field_id, column)
-        self._by_id = by_id or _map_names(by_name, context)
-        self._by_name = by_name
+        columns = list(self._walk())
+        self._by_id = map_ids(columns, context)
+        self._by_name = {column.path: column for column, _ in columns}
 
     def find(self, field_id: int) -> StoredColumn | None:
         """Find the column of a field id; None when the file does not have it."""
@@ -93,7 +88,7 @@ class StoredColumns:
     def _walk(self) -> Iterator[tuple[StoredColumn, int | None]]:
         if self._kind == "avro":
             record = find_record(avro_container.decode_header(self._avro, self.path).schema)
-            yield from _walk_avro(record or {}, (), 0)
+            yield from walk_avro(record or {}, (), 0)
             return
         if self._kind not in ("parquet", "orc"):
             raise Unsupported(f"rows of a {self._kind or 'nameless'} file are not read", path=self.path)
@@ -135,7 +130,10 @@ def _walk_arrow(fields: Iterable[pa.Field], prefix: tuple[str, ...], depth: int)
             )
 
 
-def _walk_avro(record: Mapping[str, Any], prefix: tuple[str, ...], depth: int) -> Iterator[Any]:
+def walk_avro(
+    record: Mapping[str, Any], prefix: tuple[str, ...], depth: int
+) -> Iterator[tuple[StoredColumn, int | None]]:
+    """Walk the columns of an Avro schema, those in structs too, each with its field id."""
     for field in record.get("fields", ()):
         path = (*prefix, field["name"])
         kind = field["type"]
@@ -145,7 +143,7 @@ def _walk_avro(record: Mapping[str, Any], prefix: tuple[str, ...], depth: int) -
         number = field.get("field-id")
         yield StoredColumn(path, kind), number if isinstance(number, int) else None
         if isinstance(kind, dict) and kind.get("type") == "record" and depth < _MAX_DEPTH:
-            yield from _walk_avro(kind, path, depth + 1)
+            yield from walk_avro(kind, path, depth + 1)
 
 
 def _apply_logical(array: pa.Array, kind: Any, path: str) -> pa.Array:
@@ -181,6 +179,19 @@ def _make_decimals(whole: Sequence[int | None], scale: int) -> pa.Array:
     exact = Context(prec=76)
     values = [None if item is None else Decimal(item).scaleb(-scale, exact) for item in whole]
     return pa.array(values, pa.decimal128(38, scale))
+
+
+def map_ids(
+    columns: Iterable[tuple[StoredColumn, int | None]], context: TableContext
+) -> dict[int, StoredColumn]:
+    """Map field ids to the columns of a file: by the ids that it keeps, else by names."""
+    by_id: dict[int, StoredColumn] = {}
+    by_name: dict[tuple[str, ...], StoredColumn] = {}
+    for column, field_id in columns:
+        by_name[column.path] = column
+        if field_id is not None:
+            by_id.setdefault(field_id, column)
+    return by_id or _map_names(by_name, context)
 
 
 def _map_names(

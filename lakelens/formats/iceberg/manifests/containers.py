@@ -14,7 +14,7 @@ Follows "Manifests" and "Manifest Lists" of the Iceberg table specification.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, overload
 
@@ -24,6 +24,7 @@ from lakelens.errors import Corrupt, LakeError, Unsupported
 from lakelens.formats.contents import read_facts
 from lakelens.formats.iceberg.encryption import refuse_encrypted
 from lakelens.formats.iceberg.manifests.records import ENTRY_FIELDS, FILE_FIELDS, find_field, unwrap
+from lakelens.installed import has_arrays
 from lakelens.lazy import dataclass
 
 if TYPE_CHECKING:
@@ -143,14 +144,10 @@ def read_head(store: Store, path: str) -> Header:
 
 def make_header(footer: ParquetFooter, path: str) -> ParquetHeader:
     """The header of a Parquet file, its schema reduced to what can be read. Raises `Corrupt` without a needed field."""
-    from lakelens.codecs.parquet.footer import pyarrow_errors
-    from lakelens.codecs.parquet.records import describe_schema
-
     metadata = {
         key: value.encode() if isinstance(value, str) else value for key, value in footer.key_values.items()
     }
-    with pyarrow_errors(path):
-        schema = describe_schema(footer.schema_arrow)
+    schema = _describe(footer, path)
     _check_names(schema, path)
     if find_field(schema, 2, "data_file") is None:
         return ParquetHeader(footer, schema, metadata)  # no manifest: a list, or what its reader refuses
@@ -167,6 +164,18 @@ def make_header(footer: ParquetFooter, path: str) -> ParquetHeader:
         )
         fields.append(changed)
     return ParquetHeader(footer, {**kept, "fields": fields}, metadata, tuple(problems), tuple(unknown))
+
+
+def _describe(footer: ParquetFooter, path: str) -> dict[str, Any]:
+    """Describe the schema of a Parquet file in the words of Avro. Raises `LakeError`."""
+    from lakelens.codecs.parquet.footer import pyarrow_errors
+    from lakelens.codecs.parquet.records import describe_schema
+    from lakelens.codecs.parquet.schema_tree import decode_tree, describe_tree
+
+    if not has_arrays():
+        return describe_tree(decode_tree(footer))
+    with pyarrow_errors(path):
+        return describe_schema(footer.schema_arrow)
 
 
 def _check_names(kind: Any, path: str) -> None:
@@ -248,9 +257,29 @@ def iterate_records(data: bytes, path: str, header: Header) -> Iterator[dict[str
     if isinstance(header, AvroHeader):
         yield from iter_records(data, path, header)
         return
+    if not has_arrays():
+        for rows in iterate_rows(data, header):
+            yield from rows
+        return
     for table in iterate_tables(data, path, header):
         for start in range(0, table.num_rows, _PIECE):
             yield from table.slice(start, _PIECE).to_pylist()
+
+
+def iterate_rows(data: bytes, header: ParquetHeader) -> Iterator[list[dict[str, Any]]]:
+    """Iterate the records of a Parquet file some thousand at a time, without any package."""
+    from lakelens.codecs.parquet import rows as parquet
+
+    chosen = {
+        field["name"]: [child["name"] for child in unwrap(field["type"], "record").get("fields", ())]
+        for field in header.schema["fields"]
+    }
+    for rows in parquet.iterate_rows(data, header.footer, chosen.keys(), "stored"):
+        for row in rows if header.problems else ():
+            for name, inner in chosen.items():
+                if inner and isinstance(row[name], dict):
+                    row[name] = {child: row[name][child] for child in inner}
+        yield rows
 
 
 def iterate_tables(data: bytes, path: str, header: ParquetHeader) -> Iterator[pa.Table]:
@@ -284,6 +313,29 @@ def open_records(data: bytes, path: str, header: Header) -> AvroRecords | Parque
     return ParquetRecords(data, path, header)
 
 
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Some records that follow each other: how many, their bytes, and one by its number."""
+
+    rows: int
+    size_bytes: int
+    find: Callable[[int], dict[str, Any]]
+
+
+def _iterate_pieces(data: bytes, path: str, header: ParquetHeader) -> Iterator[_Piece]:
+    """Iterate the records in pieces: of columns, or where these take a package that is not there, of themselves."""
+    if has_arrays():
+        for table in iterate_tables(data, path, header):
+            find: Any = lambda number, table=table: table.slice(number, 1).to_pylist()[0]  # noqa: E731
+            yield _Piece(table.num_rows, table.nbytes, find)
+        return
+    for rows in iterate_rows(data, header):
+        share = (
+            8 * len(data) * len(rows) // max(1, header.footer.num_rows)
+        )  # a record takes more than what is stored
+        yield _Piece(len(rows), share, rows.__getitem__)
+
+
 class ParquetRecords(Sequence[dict[str, Any]]):
     """The records of a Parquet manifest by their numbers, each made when it is asked for from columns that are kept.
 
@@ -292,17 +344,17 @@ class ParquetRecords(Sequence[dict[str, Any]]):
 
     def __init__(self, data: bytes, path: str, header: ParquetHeader) -> None:
         self._rows = header.footer.num_rows
-        self._tables: list[pa.Table] = []
+        self._pieces: list[_Piece] = []
         self._error: LakeError | None = None
         try:
-            self._tables.extend(iterate_tables(data, path, header))
+            self._pieces.extend(_iterate_pieces(data, path, header))
         except LakeError as error:
             self._error = error.without_frames()
 
     @property
     def size_bytes(self) -> int:
-        """The bytes of the columns."""
-        return sum(table.nbytes for table in self._tables)
+        """The bytes of what is kept."""
+        return sum(piece.size_bytes for piece in self._pieces)
 
     def __len__(self) -> int:
         return self._rows
@@ -315,11 +367,10 @@ class ParquetRecords(Sequence[dict[str, Any]]):
         if isinstance(number, slice):
             return [self[one] for one in range(*number.indices(len(self)))]
         left = number
-        for table in self._tables if number >= 0 else ():
-            if left < table.num_rows:
-                found: dict[str, Any] = table.slice(left, 1).to_pylist()[0]
-                return found
-            left -= table.num_rows
+        for piece in self._pieces if number >= 0 else ():
+            if left < piece.rows:
+                return piece.find(left)
+            left -= piece.rows
         if self._error is not None:
             raise self._error
         raise IndexError(number)

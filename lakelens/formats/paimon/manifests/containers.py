@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from lakelens.codecs.kinds import sniff
 from lakelens.errors import Corrupt, LakeError
 from lakelens.formats.contents import FORMATS, load_codec
+from lakelens.installed import has_arrays
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,8 +46,21 @@ def decode_container(data: bytes, path: str) -> list[dict[str, Any]]:
         from lakelens.codecs.avro.records import decode_records
 
         return decode_records(data, path)
+    if kind == "parquet" and not has_arrays():
+        return _read_plain(data, path)
     rows: list[dict[str, Any]] = _attempt(lambda: _read_table(kind, data, path).to_pylist(), path)
     return rows
+
+
+def _read_plain(data: bytes, path: str) -> list[dict[str, Any]]:
+    """Read the records of a Parquet file without any package. Raises `LakeError`."""
+    from lakelens.codecs.parquet.footer import decode_footer
+    from lakelens.codecs.parquet.rows import iterate_rows
+    from lakelens.codecs.parquet.sizes import check_records
+
+    footer = decode_footer(io.BytesIO(data), path)
+    check_records(data, footer)
+    return [row for rows in iterate_rows(data, footer) for row in rows]
 
 
 def open_container(data: bytes, path: str) -> Sequence[dict[str, Any]] | AvroRecords:
@@ -147,7 +161,12 @@ def _describe_footer(kind: str, data: bytes, path: str) -> dict[str, Any]:
         codec = footer.compression
     else:
         codec = next((name for column in footer.columns for name in column.compression), "none")
-    fields = [{"name": field.name, "type": str(field.type)} for field in footer.schema_arrow]
+    if kind == "parquet" and not has_arrays():
+        from lakelens.codecs.parquet.schema_tree import decode_tree, name_type
+
+        fields = [{"name": node.name, "type": name_type(node)} for node in decode_tree(footer).children]
+    else:
+        fields = [{"name": field.name, "type": str(field.type)} for field in footer.schema_arrow]
     return {
         "format": kind,
         "schema": {"type": "record", "fields": fields},
