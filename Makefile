@@ -12,7 +12,7 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(3, int(os.sysconf("SC_PAGE
 help:
 	@echo "make demo   what an INSERT writes to a Hive, an Iceberg, a Paimon and a Delta table, on local Spark"
 	@echo "make lab    JupyterLab on the notebooks"
-	@echo "make site   the explorer as a folder of static files, at site/"
+	@echo "make site   the site as a folder of static files, at site/, with the explorer at site/tab/"
 	@echo "make test   every check: style, types, rooms, tests, notebooks; make test-all takes every case of each"
 	@echo "make tab-test the core in Pyodide, in Node and in Chromium"
 	@echo "make matrix the tests under every Python here, PySpark 4.1, JupyterLab and Notebook"
@@ -35,9 +35,12 @@ lab: $(READY)
 	@$(BIN)/jupyter trust notebooks/*.ipynb
 	@$(BIN)/jupyter lab notebooks/00-start.ipynb
 
-# what is fetched for it is kept in build/tab
+# what is fetched for the tab is kept in build/tab
 site: $(READY)
-	@$(BIN)/lakelens tab site --parts build/tab
+	@echo "lakelens: making the site (its examples run now)"
+	@$(BIN)/python -m website site
+	@$(BIN)/lakelens tab site/tab --parts build/tab
+	@echo "look at it: $(BIN)/python -m http.server --directory site"
 
 test: lint types rooms unit notebooks
 	@echo "lakelens: every check passed; make test-all takes every case of each"

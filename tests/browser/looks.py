@@ -27,8 +27,8 @@ def find_overflow(page: Any, root: str) -> list[str]:
     return found
 
 
-def find_faults(page: Any, root: str) -> list[str]:
-    """What axe holds to be more than a minor fault of accessibility below a selector."""
+def find_faults(page: Any, root: str | dict[str, Any]) -> list[str]:
+    """What axe holds to be more than a minor fault of accessibility below a selector, or in a context as axe knows it."""
     from axe_playwright_python.sync_playwright import Axe
 
     violations = Axe().run(page, context=root).response["violations"]
