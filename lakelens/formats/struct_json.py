@@ -39,11 +39,15 @@ _PLAIN = {
 
 @dataclass(frozen=True, slots=True)
 class StructColumn:
-    """A leaf that is in no list and no map: its name today, its field, and its names in files and statistics."""
+    """A leaf that is in no list and no map: its name today, its field, and its names in files and statistics.
+
+    `was_single` says that it is a double now, and that older files have it as a number of 32 bits.
+    """
 
     name: str
     field: Field
     physical: tuple[str, ...]
+    was_single: bool = False
 
 
 @dataclass(frozen=True, slots=True)

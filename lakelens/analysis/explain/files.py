@@ -216,7 +216,7 @@ def _add_partitions(judgement: Judgement, term: Term, facts: FileFacts) -> None:
     for spec_id in np.unique(specs).tolist():
         of_spec = specs == spec_id
         for name, field, _ in facts.placement.list_fields(None if spec_id < 0 else spec_id, term):
-            values = facts.partition(name)
+            values = facts.placement.find_values(name, facts.partition)
             if values is None:
                 continue
             ranges = _range_partition(term, field, values, of_spec, facts.placement)

@@ -226,8 +226,9 @@ def _order(snapshot: Snapshot) -> tuple[datetime, int, int]:
 
 # Where some files are: in which states, by which entry of which manifest. Each manifest is read once, by column.
 #
-#     keys       a file under one level (Paimon) and one offset (a vector in a Puffin file)
-#     net        for each key and state the weights of its entries: the state has the file where they add up to more than 0
+#     keys       a file under one level (Paimon), one offset (a vector in a Puffin file) and one deletion vector (a log)
+#     net        for each key and state the weights of its entries: the state has the file where they add up to more than 0;
+#                in a log the weight of the last one
 #     entries    for each key and state the last entry that says that the file is there
 #
 # The weights are those of `analysis.check.holdings`: 1 where an entry adds a file, -1 where a Paimon entry takes one away,
@@ -235,6 +236,8 @@ def _order(snapshot: Snapshot) -> tuple[datetime, int, int]:
 
 _LIVE = ("ADDED", "EXISTING", "ADD")
 _PLAIN = ("path", "recorded_path", "manifest", "status", "content", "snapshot_id", "level", "first_row_id")
+#: The columns that distinguish entries of one path, by the names of a sighting's.
+_PARTS = {"offset": "content_offset", "vector": "vector_id"}
 _MOST_NAMES = 2_000
 _FIRST_LETTERS = 6
 
@@ -255,6 +258,7 @@ class Sighting:
     level: int | None
     first_row_id: int | None
     offset: int | None
+    vector: str | None = None
 
     @property
     def weight(self) -> int:
@@ -262,9 +266,9 @@ class Sighting:
         return 1 if self.status in _LIVE else -1 if self.status == "DELETE" else 0
 
     @property
-    def key(self) -> tuple[str, int | None, int | None]:
+    def key(self) -> tuple[str, int | None, int | None, str | None]:
         """Which file it is of."""
-        return (self.path, self.level, self.offset)
+        return (self.path, self.level, self.offset, self.vector)
 
 
 def find_sightings(past: Past, choose: Choose) -> list[Sighting]:
@@ -274,15 +278,16 @@ def find_sightings(past: Past, choose: Choose) -> list[Sighting]:
     survey, found = past.survey, list[Sighting]()
     numbers = {manifest.path: number for number, manifest in enumerate(survey.manifests)}
     counted = dict.fromkeys(numbers.values(), 0)
-    for batch in survey.read_batches((*_PLAIN, "content_offset")):
+    for batch in survey.read_batches((*_PLAIN, *_PARTS.values())):
         plain = batch.plain
         mask = pc.fill_null(choose(plain["path"], plain), False)
         rows = pc.indices_nonzero(mask)
         hits = rows.to_pylist()
         places = _count_places(plain["manifest"], hits, numbers, counted)
         columns = {name: plain[name].take(rows).to_pylist() for name in _PLAIN if plain.get(name) is not None}
-        offsets = plain.get("content_offset")
-        columns["offset"] = [None] * len(hits) if offsets is None else offsets.take(rows).to_pylist()
+        for name, column in _PARTS.items():
+            parts = plain.get(column)
+            columns[name] = [None] * len(hits) if parts is None else parts.take(rows).to_pylist()
         for row, place in enumerate(places):
             values = {name: column[row] for name, column in columns.items() if name != "manifest"}
             for name in ("recorded_path", "snapshot_id", "level", "first_row_id"):
@@ -397,13 +402,19 @@ class Presence:
         shape = (len(self.keys), len(past.states))
         self._net: NDArray[np.int16] = np.zeros(shape, np.int16)
         self._last: NDArray[np.int32] = np.full(shape, -1, np.int32)
-        holders = past.survey.holders
-        for row, one in enumerate(sightings):
+        holders, manifests = past.survey.holders, past.survey.manifests
+        is_log = past.table.traits.keeps_log
+        order = list(range(len(sightings)))
+        if is_log:  # a later commit may have an earlier time
+            order.sort(key=lambda row: manifests[sightings[row].manifest].added_snapshot_id or 0)
+        for row in order:
+            one = sightings[row]
             if one.weight:
                 places = np.fromiter(holders[one.manifest], np.int64, len(holders[one.manifest]))
-                self._net[numbers[one.key], places] += one.weight
+                key = numbers[one.key]
+                self._net[key, places] = one.weight if is_log else self._net[key, places] + one.weight
                 if one.weight > 0:
-                    self._last[numbers[one.key], places] = row
+                    self._last[key, places] = row
 
     @cached_property
     def held(self) -> NDArray[np.bool_]:

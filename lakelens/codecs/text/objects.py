@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from lakelens.errors import Corrupt
@@ -33,3 +34,13 @@ def find_object(data: Any) -> dict[str, Any]:
         return parse_object(data) if isinstance(data, bytes | str) else {}
     except Corrupt:
         return {}
+
+
+def read_text(held: Mapping[str, Any], name: str) -> str | None:
+    """Read a field that is a text; None where it is none, or nothing.
+
+    >>> read_text({"a": "x", "b": 1}, "a"), read_text({"b": 1}, "b")
+    ('x', None)
+    """
+    found = held.get(name)
+    return found if isinstance(found, str) else None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.caching import cached_property
 from lakelens.codecs.numbers import read_moment, read_number
+from lakelens.codecs.text.objects import read_text
 from lakelens.errors import LakeError
 from lakelens.formats.contents import read_footer, read_rows
 from lakelens.formats.delta.actions import Action, clean_path
@@ -22,9 +23,11 @@ from lakelens.formats.delta.vectors import match_vector
 from lakelens.formats.row_groups.opening import FileLeaf
 from lakelens.formats.row_groups.opening import open_row_groups as open_groups
 from lakelens.formats.row_groups.values import FindColumn, TableColumn
+from lakelens.formats.struct_json import StructColumn
 from lakelens.model.datafile import DataFile, FileAnswers, Footer
 from lakelens.model.deletes import DeleteMatch
 from lakelens.model.scan.text_values import parse_value
+from lakelens.model.scan.wide_bounds import widen_single
 from lakelens.model.stats import Bounds, ColumnBounds, Partition
 
 if TYPE_CHECKING:
@@ -107,8 +110,7 @@ class DeltaFile(DataFile):
     @cached_property
     def clustering_provider(self) -> str | None:
         """Which implementation has clustered it."""
-        found = self._action.fields.get("clusteringProvider")
-        return found if isinstance(found, str) else None
+        return read_text(self._action.fields, "clusteringProvider")
 
     @cached_property
     def tags(self) -> Mapping[str, Any]:
@@ -206,8 +208,7 @@ def build_bounds(file: DeltaFile) -> Bounds:
         if low is None and high is None and nulls is None:
             continue
         (lower, _), (upper, is_cut) = (
-            _read_side(file, leaf.name, value, leaf.field.type, is_upper)
-            for value, is_upper in ((low, False), (high, True))
+            _read_side(file, leaf, value, is_upper) for value, is_upper in ((low, False), (high, True))
         )
         count = nulls if type(nulls) is int and nulls >= 0 else None
         if not file.tight_bounds and count not in (0, file.record_count):
@@ -226,12 +227,13 @@ def build_bounds(file: DeltaFile) -> Bounds:
     return Bounds(found)
 
 
-def _read_side(file: DeltaFile, name: str, value: Any, kind: Any, is_upper: bool) -> tuple[Any, bool]:
+def _read_side(file: DeltaFile, leaf: StructColumn, value: Any, is_upper: bool) -> tuple[Any, bool]:
     try:
-        return read_bound(value, kind, is_upper=is_upper)
+        bound, is_cut = read_bound(value, leaf.field.type, is_upper=is_upper)
+        return (bound if bound is None or not leaf.was_single else widen_single(bound, is_upper)), is_cut
     except BAD as error:
         side = "maximum" if is_upper else "minimum"
-        message = f"{side} of {name} of {file.recorded_path} is no {kind}: {error}"
+        message = f"{side} of {leaf.name} of {file.recorded_path} is no {leaf.field.type}: {error}"
         file._context.findings.add("warning", "statistics", file._action.path, message)
         return None, False
 

@@ -168,6 +168,10 @@ class LogColumns(OpenedParquet):
         if not self.structs:
             seen = self.names[:8]
             raise Corrupt("no checkpoint: it has no column of an action", path=path, seen=seen)
+        adds = self.schema.field("add").type if self.schema.names.count("add") == 1 else None
+        self.is_pathless = adds is not None and (
+            "add" not in self.structs or adds.get_field_index("path") < 0
+        )
 
 
 def read_rows(columns: LogColumns, version: int, *, files: bool = True) -> ActionFile:
@@ -176,6 +180,8 @@ def read_rows(columns: LogColumns, version: int, *, files: bool = True) -> Actio
     Raises `LakeError` for one that does not decode.
     """
     found = ActionFile()
+    if files and columns.is_pathless:
+        _keep_error(found, Corrupt("the column add has no path: no file is known", path=columns.path))
     kinds = [
         kind
         for kind in columns.structs

@@ -190,7 +190,7 @@ def stale_hint(table: DeltaTable) -> Iterator[Finding]:
     except (ValueError, RecursionError) as error:
         yield stale_hint.report(shorten(table, path), f"the hint is no JSON: {error}")
         return
-    version = hint.get("version") if isinstance(hint, dict) else None
+    version = read_number(hint, "version") if isinstance(hint, dict) else None
     if version not in context.log.checkpoints:
         yield stale_hint.report(shorten(table, path), f"there is no complete checkpoint of version {version}")
 

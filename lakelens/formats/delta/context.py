@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -28,8 +29,10 @@ _MOST_TOPS = 64  # checkpoints of which what is not about files is kept
 READER_FEATURES = frozenset(
     {"columnMapping", "deletionVectors", "timestampNtz", "v2Checkpoint", "vacuumProtocolCheck", "geospatial"}
     | {"typeWidening", "typeWidening-preview", "variantType", "variantType-preview", "variantShredding"}
-    | {"variantShredding-preview", "catalogManaged", "catalogOwned", "catalogOwned-preview"}
+    | {"variantShredding-preview"}
 )
+#: the features by which a catalog decides which commits there are
+CATALOG_FEATURES = frozenset({"catalogManaged", "catalogOwned", "catalogOwned-preview"})
 _FURTHER = (
     ("version", DataType("long", "int64")),
     ("modified", DataType("timestamp", "timestamptz", precision=6)),
@@ -217,7 +220,25 @@ def read_schema(metadata: Action) -> StructColumns:
     """Read the columns in a metadata action. Raises `Corrupt`."""
     mode = read_configuration(metadata).get("delta.columnMapping.mode", "none").lower()
     mapped = None if mode == "none" else (MAPPED_ID, MAPPED_NAME)
-    return parse_schema(metadata.fields.get("schemaString"), metadata.path, metadata.version, mapped)
+    columns = parse_schema(metadata.fields.get("schemaString"), metadata.path, metadata.version, mapped)
+    widened = set(_list_widened(columns.schema.raw, ""))
+    leaves = [replace(leaf, was_single=True) if leaf.name in widened else leaf for leaf in columns.leaves]
+    return replace(columns, leaves=tuple(leaves)) if widened else columns
+
+
+def _list_widened(described: Any, above: str) -> Iterator[str]:
+    """List the columns that were of type float in older files."""
+    for field in described.get("fields", ()) if isinstance(described, Mapping) else ():
+        name, metadata = f"{above}{field['name']}", field.get("metadata")
+        changes = metadata.get("delta.typeChanges") if isinstance(metadata, Mapping) else None
+        for change in changes if isinstance(changes, list) else ():
+            if (
+                isinstance(change, Mapping)
+                and change.get("fromType") == "float"
+                and "fieldPath" not in change
+            ):
+                yield name
+        yield from _list_widened(field.get("type"), f"{name}.")
 
 
 def make_partitioning(metadata: Action | None, schema: Schema) -> PartitionSpec:

@@ -117,7 +117,9 @@ class DeltaTable(Table):
         )
 
     def _describe_traits(self) -> Traits:
-        return Traits("Delta", "Delta Lake table", has_branches=False, has_sequence_numbers=False)
+        return Traits(
+            "Delta", "Delta Lake table", has_branches=False, has_sequence_numbers=False, keeps_log=True
+        )
 
     def _find_reader_version(self) -> int | None:
         found = self.newest.protocol.get("minReaderVersion")
@@ -138,12 +140,9 @@ class DeltaTable(Table):
         context, log = self._context, self._context.log
         seen: set[str] = set()
         for version in self._versions:
-            if version in log.commits:
-                actions = self._make(version).commit.actions
-                found = [action for action in actions if action.kind == "metaData"]
-            else:
-                found = [] if seen else [action for action in [self._make(version).state.metadata] if action]
-            if not seen and not found and version == self._versions[0]:
+            actions = self._make(version).commit.actions if version in log.commits else ()
+            found = [action for action in actions if action.kind == "metaData"]
+            if not seen and not found and (version not in log.commits or version == self._versions[0]):
                 found = [action for action in [self._make(version).state.metadata] if action]
             for action in found:
                 text = str(action.fields.get("schemaString"))

@@ -16,7 +16,7 @@ from lakelens.caching import cached_property
 from lakelens.errors import Corrupt, LakeError
 from lakelens.formats.access import LruCache
 from lakelens.formats.delta.actions import Action, ActionFile
-from lakelens.formats.delta.context import READER_FEATURES, LogContext
+from lakelens.formats.delta.context import CATALOG_FEATURES, READER_FEATURES, LogContext
 from lakelens.formats.delta.discovery import Checkpoint
 from lakelens.io.ahead import fetch, fetch_along
 
@@ -220,6 +220,9 @@ class Replay:
             self._newest_kept = [*self._newest_kept[-7:], version]
         if state.protocol is not None:
             self._note_features(state.protocol, version)
+        else:
+            message = "the log has no protocol that can be read: what readers have to know is not known"
+            self.context.findings.add("warning", "no-protocol", self.context.folder, message, (version,))
         return state
 
     def _load_files(self, state: State) -> None:
@@ -232,7 +235,10 @@ class Replay:
         """Keep as a finding that the protocol asks readers for what is not known here."""
         named = protocol.fields.get("readerFeatures")
         names = {str(name) for name in named} if isinstance(named, list | tuple) else set()
-        asked = ", ".join(sorted(names - READER_FEATURES))
+        asked = ", ".join(sorted(names - READER_FEATURES - CATALOG_FEATURES))
+        if names & CATALOG_FEATURES:
+            message = "a catalog decides which commits there are: staged ones, of which it alone knows, are not read"
+            self.context.findings.add("note", "catalog-managed", protocol.path, message, (version,))
         number = protocol.fields.get("minReaderVersion")
         if type(number) is int and number > 3:
             asked = f"version {number} of the protocol{' and ' if asked else ''}{asked}"
@@ -252,23 +258,27 @@ class Replay:
 
     def _take_checkpoint(self, state: State, checkpoint: Checkpoint) -> bool:
         """Take in a checkpoint; False, with a finding, for one of which a file cannot be read."""
-        context, found = self.context, list[ActionFile]()
+        context, found, errors = self.context, list[ActionFile](), list[LakeError]()
         path = checkpoint.files[0].path
         try:
-            parts = context.list_parts(checkpoint)
+            # a sidecar has nothing else than files
+            read = context.read if state.load_files is None else context.read_others
+            parts = [info.path for info in checkpoint.files]
             if state.load_files is None:
-                fetch(context.store, documents=[part for part, _ in parts])
-                found = [context.read(part, checkpoint.version) for part, _ in parts]
-            else:  # a sidecar has nothing else than files
-                found = [context.read_others(info.path, checkpoint.version) for info in checkpoint.files]
-            errors = [error for held in found for error in held.errors]
+                parts = [part for part, _ in context.list_parts(checkpoint)]
+                fetch(context.store, documents=parts)
+            for part in parts:
+                try:
+                    found.append(read(part, checkpoint.version))
+                    errors += found[-1].errors
+                except LakeError as unread:
+                    errors.append(unread.without_frames())
             kinds = {action.kind for held in found for action in held.actions}
-            if not {"protocol", "metaData"} <= kinds:
+            if not errors and not {"protocol", "metaData"} <= kinds:
                 message = "a checkpoint has the protocol and the metadata of its version"
                 raise Corrupt(message, path=path, seen=", ".join(sorted(kinds)) or "no action")
         except LakeError as unread:
-            errors = [unread.without_frames()]
-            found = []
+            errors, found = [unread.without_frames()], []
         for damage in errors:
             context.findings.add_error(damage, path, (state.version,))
         if errors and (not found or self._has_other(checkpoint, state.version)):
@@ -312,14 +322,16 @@ class Replay:
             state.apply(action)
 
     def _note_repeated(self, held: ActionFile, path: str, version: int) -> None:
-        """Keep as a finding that a commit adds a path twice, which the protocol does not allow."""
+        """Keep as a finding that a commit adds a path twice, or removes what it adds: the protocol allows neither."""
         seen: set[str] = set()
+        gone = {action.key for action in held.actions if action.kind == "remove"}
         for action in held.actions:
             if action.kind != "add":
                 continue
-            name = action.key[0]
-            if name in seen:
-                message = f"{name} is added twice in one commit"
+            name, vector = action.key
+            if name in seen or (name, vector) in gone:
+                how = "twice in" if name in seen else "and removed, of which the later counts, by"
+                message = f"{name} is added {how} one commit"
                 self.context.findings.add("warning", "repeated-add", path, message, (version,))
             seen.add(name)
 

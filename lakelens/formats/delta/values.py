@@ -76,14 +76,11 @@ def read_bound(stored: Any, kind: DataType, *, is_upper: bool) -> tuple[Any, boo
             raise ValueError(f"{stored!r} is no text")
         return widen_text(stored) if is_upper else (stored, is_cut(stored))
     if logical in ("timestamp", "timestamptz"):
-        moment, digits = (
-            (stored, 6)
-            if isinstance(stored, datetime)
-            else parse_moment(str(stored), is_utc=logical == "timestamptz")
-        )
         if isinstance(stored, datetime):
             moment = stored.replace(tzinfo=UTC if logical == "timestamptz" else None)
             digits = 3 if stored.microsecond % 1000 == 0 else 6
+        else:
+            moment, digits = parse_moment(str(stored), is_utc=logical == "timestamptz")
         is_short = digits <= 3
         if isinstance(stored, str) and (zone := _ODD_ZONE.search(stored)) and int(zone[1]) % 15:
             # delta-spark before 4.0 writes offsets of times before there were zones without their seconds

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.caching import cached_property
 from lakelens.codecs.numbers import read_moment, read_number
-from lakelens.codecs.text.objects import find_object, parse_object
+from lakelens.codecs.text.objects import find_object, parse_object, read_text
 from lakelens.errors import LakeError
 from lakelens.formats.delta.action_file import DeltaFile, make_file
 from lakelens.formats.delta.actions import Action, ActionFile, clean_path
@@ -73,8 +73,10 @@ class DeltaSnapshot(Snapshot):
         self.parent_id = version - 1 if version - 1 in replay.known_versions else None
         commit = log.commits.get(version)
         first = log.checkpoints.get(version)
-        #: its commit; where that was cleaned, the checkpoint of it
-        self.path = commit.path if commit is not None else first[0].files[0].path if first else context.folder
+        found = [commit] if commit is not None else list(first[0].files) if first else []
+        found += [info for (_, last), info in log.compacted.items() if last == version]
+        #: its commit; where that was cleaned, the checkpoint of it, or the compacted commits that end with it
+        self.path = found[0].path if found else context.folder
 
     @cached_property
     def commit(self) -> ActionFile:
@@ -97,23 +99,22 @@ class DeltaSnapshot(Snapshot):
     @cached_property
     def operation(self) -> str | None:  # type: ignore[override]
         """What was done: WRITE, DELETE, OPTIMIZE, …"""
-        found = self.commit_info.get("operation")
-        return found if isinstance(found, str) else None
+        return read_text(self.commit_info, "operation")
 
     @property
     def isolation_level(self) -> str | None:
         """How the commit was isolated from others."""
-        return _read_text(self.commit_info, "isolationLevel")
+        return read_text(self.commit_info, "isolationLevel")
 
     @property
     def engine_info(self) -> str | None:
         """Which engine wrote the commit."""
-        return _read_text(self.commit_info, "engineInfo")
+        return read_text(self.commit_info, "engineInfo")
 
     @property
     def user_metadata(self) -> str | None:
         """What the writer's user added to the commit."""
-        return _read_text(self.commit_info, "userMetadata")
+        return read_text(self.commit_info, "userMetadata")
 
     @property
     def operation_metrics(self) -> Mapping[str, Any]:
@@ -409,11 +410,6 @@ class DeltaSnapshot(Snapshot):
         known_figures=_know_figures,
         deletion_vectors=_map_vectors,
     )
-
-
-def _read_text(held: Mapping[str, Any], name: str) -> str | None:
-    found = held.get(name)
-    return found if isinstance(found, str) else None
 
 
 def _add_up(numbers: Any) -> int | None:

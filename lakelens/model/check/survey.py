@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 #: Columns that are read of every entry, for any format.
 COMMON = ("status", "content", "path", "file_format", "record_count", "size_bytes", "snapshot_id", "manifest")
 #: What those need who look for files, where the format has it: see `read_again`.
-_LOOKING = ("recorded_path", "extra_files")
+_LOOKING = ("recorded_path", "extra_files", "vector_id")
 LIVE = ("ADDED", "EXISTING", "ADD")
 
 
@@ -147,7 +147,10 @@ class Survey:
             return scan.columns
         from lakelens.model.fileset import FileColumns
 
-        return FileColumns()
+        known = FileColumns()
+        if self.manifests:
+            known = self.manifests[0].answers.columns(self.manifests[0])
+        return FileColumns(further=tuple(pair for pair in known.further if pair[0] in _LOOKING))
 
     @cached_property
     def _scan(self) -> Any:
@@ -189,12 +192,13 @@ class Survey:
             yield from iterate_batches(self._scan, request)
             return
         for manifest in self.manifests:  # a format that has no plan to read by column
+            numbered: list[tuple[int, Any]] = []
             try:
-                numbered = list(enumerate(manifest.entries))
-            except LakeError as error:
+                numbered += enumerate(manifest.iterate_entries())
+            except LakeError as error:  # at its end: what is before the damage was read
                 self.table.findings.add_error(error, manifest.path)
-                continue
-            yield batch_entries(numbered, self._columns, request)
+            if numbered:
+                yield batch_entries(numbered, self._columns, request)
 
     @cached_property
     def _counted(self) -> list[int]:
@@ -239,11 +243,16 @@ class Survey:
         """For each entry whether the file must be there, for some state that names its manifest: a numpy array.
 
         An entry that deletes a file may take away what another manifest adds: then the file is needed only by states
-        that do not name the one that deletes it.
+        that do not name the one that deletes it. Of a log the newest entry of each file counts.
         """
         import numpy as np
         import pyarrow.compute as pc
 
+        if self.table.traits.keeps_log:
+            newest = np.zeros(len(self.live), np.bool_)
+            for state in self.states:
+                newest[self._list_newest(state)] = True
+            return newest & self.live
         removes = self._removes
         if not removes.any():
             return self.live
@@ -253,15 +262,32 @@ class Survey:
         rows = np.flatnonzero(place >= 0)
         codes, numbers = place[rows], self.numpy("number")[rows]
         signs = np.where(self.live[rows], 1, -1)
-        starts = np.searchsorted(numbers, np.arange(len(self.manifests) + 1))
         kept = np.zeros(len(gone), np.bool_)
         for state in self.states:
-            spans = [slice(starts[number], starts[number + 1]) for number, *_ in state.manifests]
-            chosen = np.concatenate([np.arange(span.start, span.stop) for span in spans] or [rows[:0]])
+            chosen = _list_rows(numbers, state)
             kept |= np.bincount(codes[chosen], signs[chosen], len(gone)) > 0
         needed = self.live.copy()
         needed[rows] &= kept[codes]
         return needed
+
+    @cached_property
+    def _files(self) -> Any:
+        """For each entry of a log the number of its file, which a path and a deletion vector are: a numpy array."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        paths, names = self.entries["path"], self.entries.column_names
+        vectors = self.entries["vector_id"] if "vector_id" in names else pa.scalar(None, pa.string())
+        files = pc.binary_join_element_wise(paths, pc.fill_null(vectors, ""), "\n")
+        return files.combine_chunks().dictionary_encode().indices.to_numpy()
+
+    def _list_newest(self, state: State) -> Any:
+        """List the newest entry of each file in a state of a log, by number."""
+        import numpy as np
+
+        rows = _list_rows(self.numpy("number"), state)[::-1]
+        _, places = np.unique(self._files[rows], return_index=True)
+        return rows[places]
 
     @cached_property
     def _removes(self) -> Any:
@@ -272,13 +298,20 @@ class Survey:
 
     def list_users(self, path: str) -> tuple[int, ...]:
         """List the ids of the snapshots that need the file of a path."""
+        import numpy as np
         import pyarrow.compute as pc
 
         net: dict[int, int] = {}
-        for row in pc.indices_nonzero(pc.equal(self.entries["path"], path)).to_pylist():
-            sign = 1 if self.live[row] else -1 if self._removes[row] else 0
-            for place in self.holders[self.entries["number"][row].as_py()]:
-                net[place] = net.get(place, 0) + sign
+        rows = pc.indices_nonzero(pc.equal(self.entries["path"], path)).to_numpy()
+        if self.table.traits.keeps_log:
+            for place, state in enumerate(self.states):
+                newest = self._list_newest(state)
+                net[place] = int(self.live[newest[np.isin(newest, rows)]].sum())
+        else:
+            for row in rows.tolist():
+                sign = 1 if self.live[row] else -1 if self._removes[row] else 0
+                for place in self.holders[self.entries["number"][row].as_py()]:
+                    net[place] = net.get(place, 0) + sign
         found = (self.states[place].snapshot.id for place, count in net.items() if count > 0)
         return tuple(sorted({number for number in found if number is not None}))
 
@@ -325,6 +358,16 @@ class Survey:
         """A column of numbers; `fill` where there is none."""
         column = self.entries[name].combine_chunks()
         return column.fill_null(fill).to_numpy(zero_copy_only=False)
+
+
+def _list_rows(numbers: Any, state: State) -> Any:
+    """List the entries of a state in the order of its lists, by the numbers of their manifests, which ascend."""
+    import numpy as np
+
+    manifests = np.array([number for number, *_ in state.manifests], np.int64)
+    starts, ends = (np.searchsorted(numbers, manifests, side) for side in ("left", "right"))
+    spans = [np.arange(start, end) for start, end in zip(starts, ends, strict=True)]
+    return np.concatenate(spans) if spans else manifests
 
 
 #: Neutral columns that some formats have checked.

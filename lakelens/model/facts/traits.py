@@ -69,8 +69,8 @@ class Traits:
     branch numbers its commits without a gap, so that the parent of 7 is 6. `draws_ids`: an id is a random number, which its
     first digits stand for. `has_versions`: older metadata documents can be opened. Without `has_branches` all snapshots
     are in one line, which has no name. `has_levels` and `has_sequence_numbers` are true of its files. `lists_referrers`:
-    listing its objects names all that refers to them, entries too. `unquote` decodes what the directory form of a
-    partition escapes.
+    listing its objects names all that refers to them, entries too. `keeps_log`: what the newest entry says of a file counts,
+    however often it was said. `unquote` decodes what the directory form of a partition escapes.
     """
 
     title: str
@@ -86,6 +86,7 @@ class Traits:
     has_levels: bool = False
     has_sequence_numbers: bool = True
     lists_referrers: bool = False
+    keeps_log: bool = False
     unquote: Callable[[str], str] = unquote
 
 

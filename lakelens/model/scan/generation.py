@@ -1,13 +1,29 @@
 """Columns that are generated from others by an expression of SQL, and what their values say of the other column.
 
+A partition value stands for the range of values that it can have been made from. Columns of a year, a month, a day and an
+hour that are made of one column say together what each does not say alone, and are taken as one value:
+
+    YEAR(at) = 2024, MONTH(at) = 2, DAY(at) = 1        2024-02-01: at least that day and before the next one
+
 In which zone a writer made days of timestamps is recorded nowhere: ranges are as much wider as zones can differ.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from lakelens.model.arrow import arrow_type, to_array
+from lakelens.model.scan.placement import Placement, cast_known
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from lakelens.model.schema import DataType, PartitionField, PartitionSpec
+    from lakelens.model.stats import Term
 
 _COLUMN = r"\(?\s*(?:`(?P<quoted>[^`]+)`|(?P<plain>\w+))\s*\)?"
 _DAY = rf"(?:CAST\(\s*{_COLUMN}\s+AS\s+DATE\s*\)|(?:TO_)?DATE\(\s*{_COLUMN.replace('<', '<day_')}\s*\))"
@@ -18,6 +34,9 @@ _EXPRESSIONS = tuple(
         (_COLUMN, "identity"),
         (_DAY, "day"),
         (rf"YEAR\(\s*(?:{_COLUMN}|{_DAY.replace('<', '<in_')})\s*\)", "year"),
+        (rf"MONTH\(\s*(?:{_COLUMN}|{_DAY.replace('<', '<in_')})\s*\)", "month of year"),
+        (rf"DAY(?:OFMONTH)?\(\s*(?:{_COLUMN}|{_DAY.replace('<', '<in_')})\s*\)", "day of month"),
+        (rf"HOUR\(\s*{_COLUMN}\s*\)", "hour of day"),
         (rf"DATE_TRUNC\(\s*'(?P<unit>\w+)'\s*,\s*{_COLUMN}\s*\)", ""),
         (rf"TRUNC\(\s*{_COLUMN}\s*,\s*'(?P<unit>\w+)'\s*\)", ""),
         (rf"DATE_FORMAT\(\s*{_COLUMN}\s*,\s*'(?P<format>[^']+)'\s*\)", ""),
@@ -36,6 +55,13 @@ SPANS = {
 }
 _MONTHS = {"month": 1, "quarter": 3, "year": 12}
 _PARSED = {4: "%Y", 7: "%Y-%m", 10: "%Y-%m-%d", 13: "%Y-%m-%d-%H"}  # by the length of the text
+#: what is a date in several columns: the parts in order, each with the unit of those up to it, its least and its greatest
+_PARTS = (
+    ("year", "year", 1, 9999),
+    ("month of year", "month", 1, 12),
+    ("day of month", "day", 1, 31),
+    ("hour of day", "hour", 0, 23),
+)
 _ZONES = timedelta(hours=18)  # no zone is further from UTC
 _TICK = timedelta(microseconds=1)
 
@@ -45,8 +71,8 @@ def parse_generation(expression: str) -> tuple[str, str] | None:
 
     >>> parse_generation("CAST(at AS DATE)"), parse_generation("date_format(`a t`, 'yyyy-MM')")
     (('at', 'day'), ('a t', 'month'))
-    >>> parse_generation("substring(name, 1, 3)"), parse_generation("MONTH(at)")
-    (('name', 'prefix 3'), None)
+    >>> parse_generation("substring(name, 1, 3)"), parse_generation("MONTH(at)"), parse_generation("WEEKDAY(at)")
+    (('name', 'prefix 3'), ('at', 'month of year'), None)
     """
     for pattern, unit in _EXPRESSIONS:
         matched = pattern.fullmatch(expression.strip())
@@ -61,7 +87,8 @@ def parse_generation(expression: str) -> tuple[str, str] | None:
             unit = _FORMATS.get(form, "")
         elif named is not None:
             unit = _UNITS.get(named.lower(), named.lower())
-        return (column, unit) if unit in SPANS or unit == "identity" else None
+        is_known = unit in SPANS or unit == "identity" or any(unit == part for part, *_ in _PARTS)
+        return (column, unit) if is_known else None
     return None
 
 
@@ -97,3 +124,110 @@ def find_range(value: Any, unit: str, source: str) -> tuple[Any, Any]:
     except (ValueError, OverflowError, KeyError):
         return None, None
     return start, end
+
+
+class GeneratedPlacement(Placement):
+    """Where rows are put by columns as they are, and by columns that are generated from others.
+
+    `columns` are the columns of the table, `expressions` the SQL of those that are generated.
+    """
+
+    def __init__(
+        self, specs: Sequence[PartitionSpec], columns: Sequence[str], expressions: Mapping[str, str]
+    ) -> None:
+        super().__init__(specs)
+        names = {name.lower(): name for name in columns}
+        #: by source column: the generated column, and what it is cut to
+        self._generated: dict[str, list[tuple[str, str]]] = {}
+        for name, expression in expressions.items():
+            parsed = parse_generation(expression)
+            if parsed is not None and parsed[0].lower() in names:
+                self._generated.setdefault(names[parsed[0].lower()], []).append((name, parsed[1]))
+        #: by the name that stands for them: the columns that are parts of one date
+        self._joint: dict[str, tuple[str, ...]] = {}
+
+    def list_fields(self, spec_id: int | None, term: Term) -> Sequence[tuple[str, PartitionField, int]]:
+        """See `Placement.list_fields`: those that are generated from a column say something of it too."""
+        found = list(super().list_fields(spec_id, term))
+        spec = self.specs.get(spec_id)
+        fields = {field.source_name: field for field in (spec.fields if spec is not None else ())}
+        made = [(name, unit) for name, unit in self._generated.get(term.column, ()) if name in fields]
+        parts = []
+        for part, *_ in _PARTS:
+            named = [name for name, unit in made if unit == part]
+            if not named:
+                break
+            parts.append(named[0])
+        if len(parts) > 1:
+            joint = ", ".join(parts)
+            self._joint[joint] = tuple(parts)
+            unit = _PARTS[len(parts) - 1][1]
+            field = replace(fields[parts[0]], name=joint, source_name=term.column, transform=unit)
+            found.append((joint, field, len(fields)))
+        for name, unit in made:
+            if unit in SPANS or unit == "identity" or unit.startswith("prefix"):
+                field = replace(fields[name], transform=unit)
+                found.append((fields[name].name, field, list(fields).index(name)))
+        return found
+
+    def find_values(self, name: str, find: Callable[[str], pa.Array | None]) -> pa.Array | None:
+        """See `Placement.find_values`: those of a date in several columns are joined."""
+        if name not in self._joint:
+            return find(name)
+        columns = [find(part) for part in self._joint[name]]
+        return _join_parts([column for column in columns if column is not None], len(columns))
+
+    def find_sources(
+        self, field: PartitionField, kind: DataType, values: pa.Array
+    ) -> tuple[pa.Array, pa.Array] | None:
+        """See `Placement.find_sources`."""
+        if field.transform not in SPANS:
+            return super().find_sources(field, kind, values) if field.transform == "identity" else None
+        if kind.logical not in ("timestamp", "timestamptz", "date"):
+            return None
+        coded = values.dictionary_encode()
+        ranges = [find_range(value, field.transform, kind.logical) for value in coded.dictionary.to_pylist()]
+        lower, upper = (to_array([ends[side] for ends in ranges], arrow_type(kind)) for side in (0, 1))
+        return lower.take(coded.indices), upper.take(coded.indices)
+
+    def transform(self, field: PartitionField, kind: DataType, value: Any) -> Any:
+        """See `Placement.transform`: the beginning of a text; an empty one is NULL in partition values."""
+        name, _, width = field.transform.partition(" ")
+        if name != "prefix" or not isinstance(value, str):
+            return None
+        return value[: int(width)] or None
+
+
+def _join_parts(columns: Sequence[pa.Array], count: int) -> pa.Array | None:
+    """Join the parts of dates: null where each is, an empty text where they are no date. None where a part is no number.
+
+    >>> import pyarrow as pa
+    >>> _join_parts([pa.array([2024, 2024, 2024, None]), pa.array(["02", "13", None, None])], 2).to_pylist()
+    ['2024-02', '', '', None]
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    numbers = [
+        cast_known(column, pa.int64())
+        if pa.types.is_integer(column.type) or pa.types.is_string(column.type)
+        else None
+        for column in columns
+    ]
+    if len(columns) < count or any(one is None for one in numbers):
+        return None
+    rows = len(columns[0])
+    code, is_date, is_null = np.zeros(rows, np.int64), np.ones(rows, np.bool_), np.ones(rows, np.bool_)
+    for (_, _, least, most), column, known in zip(_PARTS, columns, numbers, strict=False):
+        assert known is not None
+        held = known.fill_null(-1).to_numpy()
+        is_date &= (held >= least) & (held <= most)
+        is_null &= column.is_null().to_numpy(zero_copy_only=False)
+        code = code * 100 + held.clip(0, 9999)
+    different, places = np.unique(np.where(is_null, -2, np.where(is_date, code, -1)), return_inverse=True)
+    texts: list[str | None] = []
+    for number in different.tolist():
+        digits = f"{number:0{4 + 2 * (count - 1)}}"
+        text = "-".join((digits[:4], *(digits[start : start + 2] for start in range(4, len(digits), 2))))
+        texts.append(None if number == -2 else "" if number < 0 else text)
+    return pa.array(texts, pa.string()).take(pa.array(places))

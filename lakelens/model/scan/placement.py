@@ -5,7 +5,7 @@ This is the placement of columns as they are (Hive's, and the partitions of Paim
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +50,10 @@ class Placement:
             for place, field in enumerate(spec.fields if spec is not None else ())
             if field.source_name == term.column
         ]
+
+    def find_values(self, name: str, find: Callable[[str], pa.Array | None]) -> pa.Array | None:
+        """Find the partition values of a field by its name, as `list_fields` gives it; `find` has those of files."""
+        return find(name)
 
     def find_sources(
         self, field: PartitionField, kind: DataType, values: pa.Array

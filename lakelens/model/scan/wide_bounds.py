@@ -1,12 +1,13 @@
 """Bounds that a writer has cut: made so wide again that they bound whatever was there.
 
 Texts are cut to 32 characters, or to as many units of UTF-16; an upper bound should then have a character more, and some
-writers leave that out. Decimals may have gone through a double.
+writers leave that out. Decimals may have gone through a double, and numbers of 32 bits have as few digits as these need.
 """
 
 from __future__ import annotations
 
 import math
+import struct
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from lakelens.model.schema import DataType
 
 CUT = 32  # characters of text in statistics
+_MOST_SINGLE = 3.4028234663852886e38  # the largest number of 32 bits
 EXACT_DIGITS, _DOUBLE_DIGITS = 15, 17  # that a double always keeps, and that it is written with
 
 
@@ -41,6 +43,28 @@ def widen_decimal(number: Decimal, kind: DataType, is_upper: bool) -> tuple[Deci
         if is_upper:
             return min((number + rounded).quantize(unit, ROUND_FLOOR), max(most, number)), True
         return max((number - rounded).quantize(unit, ROUND_CEILING), min(-most, number)), True
+
+
+def widen_single(bound: float, is_upper: bool) -> float:
+    """Widen a bound that may be the shortest text of a number of 32 bits, as which a reader of 64 bits has another one.
+
+    >>> widen_single(1.1, True), widen_single(1.1, False), widen_single(1e300, True)
+    (1.100000023841858, 1.1, 1e+300)
+    """
+    if not abs(bound) <= _MOST_SINGLE:
+        return bound
+    (single,) = struct.unpack("f", struct.pack("f", bound))
+    return float(max(single, bound) if is_upper else min(single, bound))
+
+
+def widen_singles(bounds: pa.Array, is_upper: bool) -> pa.Array:
+    """`widen_single` of each."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    fits = pc.less_equal(pc.abs(bounds), _MOST_SINGLE)
+    singles = pc.if_else(fits, bounds.cast(pa.float32(), safe=False).cast(pa.float64()), bounds)
+    return (pc.max_element_wise if is_upper else pc.min_element_wise)(singles, bounds, skip_nulls=False)
 
 
 def is_cut(text: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,10 @@ def encode_value(value: Any) -> str:
     >>> encode_value({"a": Decimal("1.50")})
     '{"a":1.50}'
     """
-    return str(_encode(value), "utf-8")
+    try:
+        return str(_encode(value), "utf-8")
+    except UnicodeEncodeError:  # half of a pair of surrogates, which JSON can have as an escape
+        return json.dumps(value, default=float)
 
 
 def parse_lines(data: bytes) -> list[dict[str, Any]]:
@@ -66,7 +70,18 @@ class RowDocument:
         listed = [
             {field.name: list_pairs(row.get(field.name), field.type) for field in self.schema} for row in rows
         ]
-        pq.write_table(pa.Table.from_pylist(listed, self.schema), made)
+        try:
+            table = pa.Table.from_pylist(listed, self.schema)
+        except (
+            pa.ArrowException,
+            TypeError,
+            ValueError,
+            OverflowError,
+        ):  # columns of types that nobody expects
+            for row in listed:
+                row.update({field.name: fit_value(row[field.name], field.type) for field in self.schema})
+            table = pa.Table.from_pylist(listed, self.schema)
+        pq.write_table(table, made)
         return bytes(made.getvalue())
 
 
@@ -89,7 +104,27 @@ def list_pairs(value: Any, kind: pa.DataType) -> Any:
         return value
     if pa.types.is_map(kind):
         return list(value.items())
+    if not pa.types.is_struct(kind):
+        return None
     return {field.name: list_pairs(value.get(field.name), field.type) for field in kind}
+
+
+def fit_value(value: Any, kind: pa.DataType) -> Any:
+    """Leave out what of a value is none of a type.
+
+    >>> import pyarrow as pa
+    >>> fit_value({"a": "x", "b": 1}, pa.struct([("a", pa.int64()), ("b", pa.int64())]))
+    {'a': None, 'b': 1}
+    """
+    import pyarrow as pa
+
+    if isinstance(value, dict) and pa.types.is_struct(kind):
+        return {field.name: fit_value(value.get(field.name), field.type) for field in kind}
+    try:
+        pa.scalar(value, kind)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return None
+    return value
 
 
 def rename_fields(
@@ -112,6 +147,8 @@ def rename_fields(
             kind = field.type
             if pa.types.is_struct(kind):
                 kind = pa.struct(list(write(kind, is_own or field.name in own)))
+                if not kind.num_fields:
+                    continue
             if is_own or field.name in specified:
                 yield pa.field(rename(field.name) if is_own else field.name, kind)
 

@@ -22,6 +22,7 @@ from lakelens.formats.delta.scan.statistics import _read_bounds
 from lakelens.formats.delta.values import read_bound
 from lakelens.model.scan.generation import find_range, parse_generation
 from lakelens.model.schema import DataType
+from tests.formats.delta.test_log import METADATA, PROTOCOL, add, write_commit
 from tests.support import LAKES
 from tests.support.refereed import State
 
@@ -42,7 +43,15 @@ _GENERATED = {
     "at_hour": ("DATE_TRUNC('HOUR', at)", "timestamp"),
     "begin": ("SUBSTRING(text, 1, 2)", "string"),
     "of_month": ("TRUNC(day, 'MM')", "date"),
+    "y": ("YEAR(at)", "integer"),
+    "m": ("MONTH(CAST(at AS DATE))", "integer"),
+    "d": ("DAYOFMONTH(at)", "integer"),
+    "h": ("HOUR(at)", "integer"),
+    "day_y": ("year(day)", "integer"),
+    "day_m": ("month(day)", "integer"),
 }
+#: columns that say something together
+_JOINT = (("y", "m"), ("y", "m", "d"), ("y", "m", "d", "h"), ("m", "d"), ("day_m", "day_y"))
 
 
 def draw_rows(random: Random, count: int) -> list[dict[str, Any]]:
@@ -73,11 +82,13 @@ def generate(name: str, row: dict[str, Any], zone: timedelta) -> str | None:
     at = None if row["at"] is None else row["at"].replace(tzinfo=None) + zone
     if name == "begin":
         return None if row["text"] is None else row["text"][:2]
-    if name == "of_month":
-        return None if row["day"] is None else f"{row['day']:%Y-%m}-01"
+    if name in ("of_month", "day_y", "day_m"):
+        form = {"of_month": "%Y-%m-01", "day_y": "%Y", "day_m": "%-m"}[name]
+        return None if row["day"] is None else row["day"].strftime(form)
     if at is None:
         return None
     formats = {"at_day": "%Y-%m-%d", "at_year": "%Y", "at_month": "%Y-%m", "at_hour": "%Y-%m-%d %H:00:00"}
+    formats |= {"y": "%Y", "m": "%-m", "d": "%-d", "h": "%-H"}
     return f"{at:{formats[name]}}"
 
 
@@ -129,7 +140,10 @@ def write_statistics(rows: list[dict[str, Any]], physical: dict[str, str], rando
 def write_table(place: Path, seed: int) -> None:
     random = Random(f"explain {seed}")
     is_mapped = seed % 2 == 1
-    partitions = random.sample(sorted(_GENERATED), random.choice((1, 1, 2)))
+    single = [name for name in sorted(_GENERATED) if not any(name in names for names in _JOINT)]
+    partitions = random.sample(single, random.choice((1, 1, 2)))
+    if seed % 4 >= 2:
+        partitions = random.sample(_JOINT, 1)[0]
     kinds = {**{name: kind for name, (kind, _) in _KINDS.items()}}
     kinds |= {name: _GENERATED[name][1] for name in partitions}
     physical = {name: f"col-{number}" if is_mapped else name for number, name in enumerate(kinds)}
@@ -151,7 +165,7 @@ def write_table(place: Path, seed: int) -> None:
                 "id": "t",
                 "format": {"provider": "parquet", "options": {}},
                 "schemaString": json.dumps({"type": "struct", "fields": fields}),
-                "partitionColumns": partitions,
+                "partitionColumns": [*partitions],
                 "configuration": {"delta.columnMapping.mode": "name"} if is_mapped else {},
                 "createdTime": 0,
             }
@@ -233,7 +247,10 @@ def test_days_of_times_skip_by_the_partition() -> None:
         ("date_format(at, 'yyyy-MM-dd-HH')", ("at", "hour")),
         ("substr(text, 0, 4)", ("text", "prefix 4")),
         ("DATE_FORMAT(at, 'dd')", None),
-        ("DAY(at)", None),
+        ("DAY(at)", ("at", "day of month")),
+        ("hour(`at`)", ("at", "hour of day")),
+        ("MONTH(CAST(at AS DATE))", ("at", "month of year")),
+        ("WEEKOFYEAR(at)", None),
         ("a + b", None),
         ("CAST(text AS INT)", None),
     ],
@@ -270,3 +287,38 @@ def test_a_bound_in_a_zone_of_odd_minutes_is_as_wide_as_its_seconds(text: str, l
         assert columnar == bound
         found.append(bound.time().isoformat())
     assert found == [low, high]
+
+
+@pytest.mark.parametrize("names", [("y", "m"), ("y", "m", "d"), ("y", "m", "d", "h")])
+def test_parts_of_a_date_skip_together(tmp_path: Path, names: tuple[str, ...]) -> None:
+    """A year, a month, a day and an hour in columns of their own are one time; a part that is no date proves nothing."""
+    kinds = {"at": "timestamp_ntz"} | dict.fromkeys(names, "integer")
+    fields = [{"name": name, "type": kind, "nullable": True, "metadata": {}} for name, kind in kinds.items()]
+    for field in fields[1:]:
+        field["metadata"] = {"delta.generationExpression": _GENERATED[field["name"]][0]}
+    values = [
+        ("2024", "2", "1", "7"),
+        ("2024", "2", "29", "0"),
+        ("2024", "12", "31", "23"),
+        ("2023", "3", "1", "7"),
+    ]
+    values += [("2024", "13", "0", "24"), ("2024", None, "1", "1"), (None, None, None, None)]
+    schema = json.dumps({"type": "struct", "fields": fields})
+    metadata = METADATA["metaData"] | {"schemaString": schema, "partitionColumns": [*names]}
+    adds = [
+        add(f"f{number}", partitionValues=dict(zip(names, parts, strict=False)))
+        for number, parts in enumerate(values)
+    ]
+    write_commit(tmp_path, 0, PROTOCOL, {"metaData": metadata}, *adds)
+    table = ll.open(tmp_path)
+
+    def keep(predicate: str) -> str:
+        return "".join(sorted(file.recorded_path[1:] for file in table.explain(predicate).kept))
+
+    assert keep("at < TIMESTAMP_NTZ '2024-02-01 00:00:00'") == "345"
+    assert keep("at >= TIMESTAMP_NTZ '2024-03-01 00:00:00'") == "245"
+    assert keep("at = TIMESTAMP_NTZ '2024-02-29 00:10:00'") == ("0145" if len(names) == 2 else "145")
+    assert keep("at > TIMESTAMP_NTZ '2024-02-01 08:00:00' AND at < TIMESTAMP_NTZ '2024-03-01 00:00:00'") == (
+        "145" if len(names) == 4 else "0145"
+    )
+    assert keep("at IS NULL") == "6"

@@ -65,6 +65,6 @@ def test_every_cause_of_a_difference_is_seen() -> None:
             if read - kept:
                 seen.add(explain_difference(name, asked["predicate"]))
     assert len(seen) == 4
-    assert equal == 276
+    assert equal == 315
     assert len(RECORDED) >= 10
     assert all(len(said["predicates"]) >= 10 for said in RECORDED.values())

@@ -33,6 +33,23 @@ def create_generated(spark: Any, path: Path) -> None:
     builder.partitionedBy(names).execute()
 
 
+def create_parts(spark: Any, path: Path, *count: int) -> None:
+    """Create a table whose partition columns are generated from one time: the first of year, month, day and hour."""
+    columns = spark._jvm.io.delta.tables.DeltaTable
+    builder = columns.createOrReplace(spark._jsparkSession).location(str(path))
+    builder = builder.addColumn("id", "BIGINT").addColumn("at", "TIMESTAMP")
+    parts = {"y": "YEAR(at)", "m": "MONTH(at)", "d": "DAY(at)", "h": "HOUR(at)"}
+    chosen = list(parts.items())[: count[0]]
+    names = spark.sparkContext._gateway.new_array(spark._jvm.java.lang.String, len(chosen))
+    for number, (name, expression) in enumerate(chosen):
+        column = (
+            columns.columnBuilder(spark._jsparkSession, name).dataType("INT").generatedAlwaysAs(expression)
+        )
+        builder = builder.addColumn(column.build())
+        names[number] = name
+    builder.partitionedBy(names).execute()
+
+
 def compact_commits(spark: Any, path: Path, first: int, last: int) -> None:
     """Write a file of compacted commits.
 

@@ -1,6 +1,6 @@
 """Record in `skipping.json` which files delta-spark reads of the tables of `spark/` and `rs/` for each of some predicates.
 
-    python tests/lakes/delta/make_skipping.py
+    python tests/lakes/delta/make_skipping.py [TABLE …]      (of all, or of those that the installed Spark has written)
 
 A table has its live `files`, and of each predicate by their numbers those that Spark's scan reads (`read`) and those in
 which a row fits (`fits`, counted by Spark).
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from make_spark import CONFIG, HERE, ROOT
+from make_spark import CONFIG, HERE, IS_NEWER, NEWER, ROOT
 
 #: What every table with these two columns is asked.
 PLAIN = [
@@ -55,7 +55,55 @@ def write_all(predicates: list[str], **names: str) -> list[str]:
 
 
 NUMBERED = PLAIN + TEXT
+TIMES = [
+    "at = TIMESTAMP '2024-02-01 00:00:00'",
+    "at < TIMESTAMP '2024-01-01 00:00:00'",
+    "at <= TIMESTAMP '2024-01-31 10:11:12'",
+    "at < TIMESTAMP '2024-02-01 00:00:00'",
+    "at >= TIMESTAMP '2024-02-29 23:30:00'",
+    "at > TIMESTAMP '2024-02-01 00:00:00'",
+    "at > TIMESTAMP '2024-01-15 00:00:00' AND at < TIMESTAMP '2024-02-15 00:00:00'",
+    "at BETWEEN TIMESTAMP '2023-12-31 12:00:00' AND TIMESTAMP '2024-01-31 12:00:00'",
+    "at IN (TIMESTAMP '2024-01-01 00:00:00', TIMESTAMP '2024-03-01 10:00:00')",
+    "at IS NULL",
+    "at IS NOT NULL",
+    "at > TIMESTAMP '2024-02-15 00:00:00' OR id = 1",
+    "m = 2",
+    "y = 2024 AND m > 1",
+]
 PREDICATES: dict[str, list[str]] = {
+    **{f"spark/generated-{name}": TIMES for name in ("months", "days", "hours")},
+    "spark/widened-further": [
+        *(
+            text
+            for column in ("y_d", "h_d", "i_d", "i_l", "i_c", "y_c", "l_c", "p", "st.x")
+            for text in write_all(INTEGERS, c=column)
+        ),
+        "f > 1.1",
+        "f > 1.2",
+        "f = 0.1",
+        "f < 1e300",
+        "i_d = 0.25",
+        "i_c > 2147483647",
+        "i_c = 1234567890.12",
+        "l_c > 9223372036854775807",
+        "c > 999.99",
+        "c = 0.0100",
+        "c >= 12345.6789",
+        "r = 12.30",
+        "r > 12.3",
+        "r IS NULL",
+        "t = TIMESTAMP_NTZ '2024-02-29 00:00:00'",
+        "t > TIMESTAMP_NTZ '2024-02-29 00:00:00'",
+        "t > TIMESTAMP_NTZ '2024-02-29 10:11:12.123456'",
+        "t < TIMESTAMP_NTZ '2000-01-01 00:00:00'",
+        "st.t > TIMESTAMP_NTZ '2024-01-01 00:00:00'",
+        "st.t < TIMESTAMP_NTZ '1970-01-01 00:00:00'",
+        "q = TIMESTAMP_NTZ '2024-01-31 00:00:00'",
+        "q > TIMESTAMP_NTZ '2024-01-31 00:00:00'",
+        "q <= TIMESTAMP_NTZ '2024-01-31 00:00:00'",
+        "q IS NULL",
+    ],
     **{
         table: write_all(NUMBERED, text="name")
         for table in (
@@ -214,15 +262,18 @@ def ask(spark: Any, path: Path, predicates: list[str]) -> dict[str, Any]:
     return {"files": files, "predicates": said}
 
 
-def main() -> None:
+def main(wanted: list[str]) -> None:
     sys.path[:0] = [str(HERE.parents[2])]
     from lakelens.spark import session
 
     shutil.rmtree(ROOT, ignore_errors=True)
     ROOT.mkdir(parents=True)
     spark = session(ROOT / "warehouse", formats=("hive",), config=CONFIG, progress=print)
-    found = {}
+    written = {f"spark/{name}" for name in NEWER}
+    found = json.loads((HERE / "skipping.json").read_text("utf-8"))
     for table, predicates in PREDICATES.items():
+        if (table in written) != IS_NEWER or (wanted and table not in wanted):
+            continue
         folder = HERE / table
         place = ROOT / (Path(table).name if table.startswith("spark/") else table)
         shutil.copytree(folder / "table", place)
@@ -241,4 +292,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

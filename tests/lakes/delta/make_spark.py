@@ -246,6 +246,16 @@ CASES: dict[str, list[str]] = {
         "INSERT INTO {t} SELECT id, named_struct('x', named_struct('y', named_struct('z', "
         "TIMESTAMP'2024-01-01 00:00:00.123456'))), repeat('ab', 30), 1, 2 FROM range(3)",
     ],
+    **{
+        f"generated-{name}": [
+            f"!create_parts {count}",
+            """INSERT INTO {t} (id, at) SELECT * FROM VALUES (1, TIMESTAMP'2023-12-31 23:59:59.999999'),
+            (2, TIMESTAMP'2024-01-01 00:00:00'), (3, TIMESTAMP'2024-01-31 10:11:12'), (4, TIMESTAMP'2024-02-01 00:00:00'),
+            (5, TIMESTAMP'2024-02-29 23:30:00'), (6, TIMESTAMP'2024-03-01 10:00:00'), (7, TIMESTAMP'2025-02-01 00:00:00'),
+            (8, NULL)""",
+        ]
+        for name, count in (("months", 2), ("days", 3), ("hours", 4))
+    },
     "widened": [
         create(
             "id BIGINT, b TINYINT, s SMALLINT, st STRUCT<x: TINYINT>, li ARRAY<SMALLINT>, p TINYINT",
@@ -316,6 +326,41 @@ NEWER: dict[str, list[str]] = {
         """INSERT INTO {t} SELECT id, parse_json(concat('{"n": ', id, ', "t": ["a", null, 1.5]}')) FROM range(2)""",
         "INSERT INTO {t} VALUES (2, parse_json('7')), (3, NULL)",
         "DELETE FROM {t} WHERE id = 0",
+    ],
+    "widened-further": [
+        create(
+            "id BIGINT, y_d TINYINT, h_d SMALLINT, i_d INT, i_l INT, i_c INT, y_c TINYINT, l_c BIGINT, f FLOAT, "
+            "c DECIMAL(5,2), t DATE, st STRUCT<x: INT, t: DATE>, li ARRAY<INT>, mp MAP<INT, DATE>, p INT, q DATE, "
+            "r DECIMAL(4,1)",
+            "PARTITIONED BY (p, q, r)",
+            enableTypeWidening="true",
+            checkpointInterval="20",
+            feature__timestampNtz="supported",
+        ),
+        """INSERT INTO {t} SELECT /*+ COALESCE(1) */ * FROM VALUES
+        (1L, -128Y, -32768S, -2147483648, 2147483647, 2147483647, 127Y, 9223372036854775807L, 1.1F, 999.99BD,
+         DATE'2024-02-29', named_struct('x', 7, 't', DATE'1969-12-31'), array(1), map(1, DATE'2024-01-01'), 5,
+         DATE'2024-01-31', 12.3BD),
+        (2L, 7Y, 7S, 7, 7, 7, 7Y, 7L, 0.1F, 0.01BD, DATE'1500-01-01', named_struct('x', -7, 't', DATE'2024-01-01'),
+         array(2, NULL), map(2, NULL), 5, DATE'2024-01-31', 12.3BD),
+        (3L, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)""",
+        *(
+            f"ALTER TABLE {{t}} ALTER COLUMN {name} TYPE {kind}"
+            for name, kind in (
+                *((name, "DOUBLE") for name in ("y_d", "h_d", "i_d", "f", "st.x")),
+                *((name, "BIGINT") for name in ("i_l", "li.element", "mp.key", "p")),
+                *(("i_c", "DECIMAL(12,2)"), ("y_c", "DECIMAL(10,0)"), ("l_c", "DECIMAL(22,2)")),
+                *(("c", "DECIMAL(9,4)"), ("r", "DECIMAL(6,2)")),
+                *((name, "TIMESTAMP_NTZ") for name in ("t", "st.t", "mp.value", "q")),
+            )
+        ),
+        """INSERT INTO {t} SELECT /*+ COALESCE(1) */ * FROM VALUES
+        (4L, 0.5D, 1e300D, 0.25D, 9223372036854775807L, 1234567890.12BD, 1234567890BD, 12345678901234567890.12BD, 1e300D,
+         12345.6789BD, TIMESTAMP_NTZ'2024-02-29 10:11:12.123456',
+         named_struct('x', 0.5D, 't', TIMESTAMP_NTZ'2024-01-01 01:02:03'),
+         array(9223372036854775807L), map(9223372036854775807L, TIMESTAMP_NTZ'2024-01-01 01:02:03'), 9223372036854775807L,
+         TIMESTAMP_NTZ'2024-01-31 10:11:12', 1234.56BD)""",
+        "DELETE FROM {t} WHERE id = 2",
     ],
 }
 

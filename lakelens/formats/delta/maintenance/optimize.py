@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, cast
 from lakelens.caching import cached_property
 from lakelens.errors import LakeError
 from lakelens.formats.delta.action_file import DeltaFile
+from lakelens.formats.delta.context import read_schema
 from lakelens.formats.delta.maintenance.commits import (
     Commits,
     assume,
@@ -207,7 +208,7 @@ class Rewrite:
         """Find the files with deleted rows or dropped columns. Raises `LakeError` for a footer that cannot be read."""
         context = self.table._context
         metadata = context.metadata
-        schema = json.loads(str(metadata.fields.get("schemaString"))) if metadata is not None else {}
+        schema = read_schema(metadata).schema.raw if metadata is not None else {}
         is_mapped = context.configuration.get("delta.columnMapping.mode", "none").lower() != "none"
         kept = {str(context.configuration.get(name)).lower() for name in _ROW_COLUMNS}
         for file in files:
@@ -244,9 +245,10 @@ def has_column(kind: Any, names: Sequence[str], is_mapped: bool) -> bool:
     match kind.get("type") if isinstance(kind, Mapping) else None:
         case "struct":
             for held in kind.get("fields", ()):
-                name = held.get("metadata", {}).get(_MAPPED, held["name"]) if is_mapped else held["name"]
+                said = held.get("metadata") if is_mapped else None
+                name = str(said.get(_MAPPED, held["name"]) if isinstance(said, Mapping) else held["name"])
                 if names and name.lower() == names[0]:
-                    return has_column(held["type"], names[1:], is_mapped)
+                    return has_column(held.get("type"), names[1:], is_mapped)
             return False
         case "array":
             wraps = 2 if len(names) > 1 and names[0] in ("list", "bag") else 1

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from lakelens.codecs.numbers import read_number
+from lakelens.codecs.text.objects import read_text
 from lakelens.formats.delta.actions import Action, LogColumns, clean_path, name_vector
 from lakelens.model.scan.columnar import NotColumnar
 
@@ -157,6 +158,8 @@ def read_stored(
     """Read the actions of a kind in a checkpoint: the numbers of their rows, and some columns. Raises `LakeError`."""
     import pyarrow.compute as pc
 
+    if kind == "add" and opened.is_pathless:
+        raise NotColumnar("an add without a path")
     if kind not in opened.structs:
         return
     for start, batch in opened.iterate([f"{kind}.{name}" for name in list_fields(wanted)]):
@@ -264,7 +267,7 @@ def type_actions(actions: Sequence[Action], wanted: Collection[str]) -> dict[str
             columns[column] = gather(pa.int64(), [read_number(held, name) for held in fields])
     for column, name in _TEXTS.items():
         if column in wanted:
-            columns[column] = gather(pa.string(), [_read_text(held, name) for held in fields])
+            columns[column] = gather(pa.string(), [read_text(held, name) for held in fields])
     if "data_change" in wanted:
         flags = (held.get("dataChange") for held in fields)
         columns["data_change"] = gather(
@@ -281,10 +284,5 @@ def type_actions(actions: Sequence[Action], wanted: Collection[str]) -> dict[str
     if "stats" in wanted:
         if any(isinstance(held.get("stats_parsed"), Mapping) for held in fields):
             raise NotColumnar("stats_parsed in a commit")
-        columns["stats"] = gather(pa.string(), [_read_text(held, "stats") for held in fields])
+        columns["stats"] = gather(pa.string(), [read_text(held, "stats") for held in fields])
     return columns
-
-
-def _read_text(held: Mapping[str, Any], name: str) -> str | None:
-    text = held.get(name)
-    return text if isinstance(text, str) else None

@@ -24,7 +24,7 @@ from lakelens.model.arrow import arrow_type, to_array
 from lakelens.model.scan.columnar import NotColumnar
 from lakelens.model.scan.files_to_arrow import BOUNDS
 from lakelens.model.scan.json_lines import join_lines, make_struct_type, parse_lines
-from lakelens.model.scan.wide_bounds import EXACT_DIGITS, widen_texts
+from lakelens.model.scan.wide_bounds import EXACT_DIGITS, widen_singles, widen_texts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -113,6 +113,7 @@ def build_stats(
                     if side is None
                     else _read_bounds(side, leaf.field.type, kind, is_upper)
                 )
+                made = widen_singles(made, is_upper) if leaf.was_single else made
             elif name == "null_counts":
                 made = _clean_counts(side, len(rows))
                 if loose is not None:
