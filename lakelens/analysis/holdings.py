@@ -99,7 +99,7 @@ class FileEntries:
     sizes: NDArray[np.int64]  # as recorded; -1 where nothing is
     contents: NDArray[np.int8]
     absent: pa.Array  # paths, each once
-    recorded: dict[int, str]  # of absent ones, by number
+    recorded: pa.Array  # of the absent ones where they were recorded, null where that is not known
 
 
 class Holdings:
@@ -272,8 +272,10 @@ class _Rows:
         self._recorded: list[pa.Array] = []
         self._parts: list[tuple[Any, ...]] = []
         self._files: list[Any] = []
-        self._absent: dict[str, int] = {}
-        self._known: dict[int, str] = {}
+        self._gone: list[
+            tuple[pa.Array, pa.Array]
+        ] = []  # paths that are not listed, and where they were recorded
+        self._count = 0
 
     def add(self, paths: pa.Array, columns: dict[str, Any]) -> None:
         """Add some entries."""
@@ -317,15 +319,32 @@ class _Rows:
         recorded = pa.chunked_array(self._recorded, pa.string()).combine_chunks()
         places = self._listing.find(paths)
         gone = np.flatnonzero(places < 0)
-        beyond = len(self._listing)
-        pairs = zip(gone.tolist(), paths.take(gone).to_pylist(), recorded.take(gone).to_pylist(), strict=True)
-        for row, path, location in pairs:
-            number = self._absent.setdefault(path, beyond + len(self._absent))
-            places[row] = number
-            if location is not None:
-                self._known.setdefault(number, location)
+        if len(gone):
+            places[gone] = len(self._listing) + self._count + np.arange(len(gone))
+            self._count += len(gone)
+            self._gone.append((paths.take(gone), recorded.take(gone)))
         self._files.append(places)
         self._pending, self._recorded = [], []
+
+    def _number_gone(self, files: NDArray[np.int64]) -> tuple[pa.Array, pa.Array]:
+        """Give each path that is not listed one number, as it first comes: these paths, and where they were recorded."""
+        import numpy as np
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        columns = zip(*self._gone, strict=True) if self._gone else ([], [])
+        paths, recorded = (pa.chunked_array(list(pieces), pa.string()) for pieces in columns)
+        self._gone = []
+        encoded = paths.combine_chunks().dictionary_encode()
+        codes, distinct = encoded.indices.to_numpy(), encoded.dictionary
+        rows = np.flatnonzero(files >= len(self._listing))
+        files[rows] = len(self._listing) + codes[files[rows] - len(self._listing)]
+        known = np.flatnonzero(pc.is_valid(recorded).to_numpy())
+        numbers, first = np.unique(codes[known], return_index=True)
+        places = np.zeros(len(distinct), np.int64)
+        is_unknown = np.ones(len(distinct), bool)
+        places[numbers], is_unknown[numbers] = known[first], False
+        return distinct, recorded.combine_chunks().take(pa.array(places, mask=is_unknown))
 
     def finish(self) -> FileEntries:
         """All entries."""
@@ -339,8 +358,7 @@ class _Rows:
         ]
         files = np.concatenate(self._files) if self._files else np.zeros(0, np.int64)
         manifests, weights, sizes, contents = columns
-        absent = text_array(list(self._absent))
-        return FileEntries(files, manifests, weights, sizes, contents, absent, self._known)
+        return FileEntries(files, manifests, weights, sizes, contents, *self._number_gone(files))
 
 
 def name_content(number: int) -> str:

@@ -65,7 +65,8 @@ def _read_entries(table: Table) -> pa.Table:
     survey: Survey | None = read_once(table, "survey", lambda: None)
     held = None if survey is None else survey.read_again([task.path for task in scan.tasks], names)
     if held is not None:
-        return held.filter(pc.is_in(held["status"], value_set=pa.array(_LIVE))).combine_chunks()
+        is_live = pc.is_in(held["status"], value_set=pa.array(_LIVE))
+        return (held if pc.all(is_live).as_py() else held.filter(is_live)).combine_chunks()
     schema = pa.schema([(name, type_column(name, scan.columns)) for name in names])
     batches = []
     for batch in iterate_batches(scan, request):

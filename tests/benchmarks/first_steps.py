@@ -59,6 +59,7 @@ class Step:
 _LISTING = ("pyiceberg", "pypaimon", "duckdb", "fastavro")
 #: Rewriting small files, as each format calls it.
 _REWRITE = "table.dry_run('rewrite_data_files' if table.format == 'iceberg' else 'compact')._repr_html_()"
+_EXPLAIN = "table.explain('int_5 > 5000 AND int_5 < 7000')._repr_html_()"
 _ANSWERS = (
     "table.check()._repr_html_()",
     "table.health()._repr_html_()",
@@ -66,8 +67,10 @@ _ANSWERS = (
     "table.dry_run('expire_snapshots')._repr_html_()",
     "table.dry_run('remove_orphan_files')._repr_html_()",
     "table.biography(table.files[5000].path)._repr_html_()",
-    "table.row('int_5 = 6000', most_files=5000)._repr_html_()",
+    "table.row('int_5 = 6000', most_files=50_000)._repr_html_()",
 )
+#: The peak has what each leaves behind for the next.
+_ALL = Step(f"({', '.join((*_ANSWERS, _REWRITE))})[0]", title="these answers, one after the other")
 FILES = (
     Step(f"table.{BASE}", peers=("pyiceberg", "pypaimon", "duckdb_stats")),
     Step("len(table.files)", "files", _LISTING),
@@ -81,12 +84,13 @@ FILES = (
     Step("table.current.changes._repr_html_()"),
     Step("str(table.tree(references=False))"),
     Step("str(table.tree())"),
-    Step("table.explain('int_5 > 5000 AND int_5 < 7000')._repr_html_()"),
+    Step(_EXPLAIN),
     *(Step(statement) for statement in _ANSWERS),
     Step(_REWRITE, title="dry_run(…)._repr_html_()"),
-    # the peak has what each leaves behind for the next
-    Step(f"({', '.join((*_ANSWERS, _REWRITE))})[0]", title="these answers, one after the other"),
+    _ALL,
 )
+#: Of a table of many files that has a hundred snapshots.
+HUNDRED = (Step(f"table.{BASE}"), Step(_ANSWERS[-1]), Step(_ANSWERS[-2]))
 WIDE = (
     Step(f"table.{BASE}", peers=("pyiceberg", "duckdb_stats")),
     Step("len(table.files)", "files", _LISTING),
@@ -112,6 +116,10 @@ MOST = (
     Step("table.files._repr_html_()"),
     Step("table.current.changes._repr_html_()"),
     Step("len(table.files.where('record_count > 5'))"),
+    Step(_EXPLAIN),
+    *(Step(statement) for statement in _ANSWERS),
+    Step(_REWRITE, title="dry_run(…)._repr_html_()"),
+    _ALL,
 )
 #: Every step by its name, with the peers of the table that has most of them.
 STEPS = {step.name: step for step in (*MOST, *WIDE, *SNAPSHOTS, *FILES)}
@@ -135,6 +143,8 @@ def run_steps(tables: Tables, sizes: Sizes, other: Path | None) -> Iterator[Meas
     """
     for format in ("iceberg", "paimon"):
         yield from _measure_table(FILES, tables.grow(format, sizes.files), sizes.runs, other)
+        hundred = tables.grow(format, sizes.files, commits=100)
+        yield from _measure_table(HUNDRED, hundred, sizes.runs, other)
     yield from _measure_table(WIDE, tables.grow("iceberg", *sizes.wide), sizes.runs, other)
     for format in ("iceberg", "paimon"):
         grown = tables.grow(format, snapshots=sizes.snapshots)

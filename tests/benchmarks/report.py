@@ -116,7 +116,9 @@ def _render_steps_of_table(group: Sequence[Measurement]) -> str:
     head = f"**First steps: {facts['files']:,} {_FORMATS[facts['format']]} files × {facts['columns']:,} columns**"
     if facts["snapshots"]:
         head = f"**First steps: {facts['snapshots']:,} {_FORMATS[facts['format']]} snapshots**"
-    if facts.get("commits"):
+    if facts.get("commits") and facts["files"]:
+        head = head[:-2] + f", {facts['commits']:,} commits**"
+    elif facts.get("commits"):
         head = f"**First steps: {facts['commits']:,} {_FORMATS[facts['format']]} commits with lists of their own**"
     ours = {one.runner: one for one in group if one.checkout is None}
     others = {one.runner: one for one in group if one.checkout is not None}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lakelens.analysis.claims import find_column, name_written
 from lakelens.errors import LakeError, Unsupported
-from lakelens.model.arrow import arrow_type, text_array
+from lakelens.model.arrow import arrow_type
 from lakelens.model.check.checking import Checking, RowCheck
 from lakelens.model.check.ledger import Ledger, LedgerLine, format_figure
 from lakelens.model.check.survey import Survey
@@ -20,6 +20,8 @@ from lakelens.model.storage import KNOWN_FORMATS
 from lakelens.progress import read_each, track
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from lakelens.model.datafile import DataFile
     from lakelens.model.stats import ColumnBounds
     from lakelens.model.storage import Storage
@@ -45,7 +47,7 @@ class Described(NamedTuple):
 
 
 def list_described(
-    survey: Survey, lost: Collection[str], formats: Collection[str] = _FORMATS
+    survey: Survey, lost: pa.Array, formats: Collection[str] = _FORMATS
 ) -> Sequence[Described]:
     """List the files of live entries that are not `lost`, each once, of some formats; deletion vectors are left out."""
     import pyarrow as pa
@@ -53,18 +55,19 @@ def list_described(
 
     if not survey.entries.num_rows or not survey.needed.any():
         return ()
-    live = survey.entries.filter(pa.array(survey.needed))
-    keys = ["path", "file_format", "record_count", "content"]
-    files = live.group_by(keys, use_threads=False).aggregate([("size_bytes", "max")])
-    chosen = files.filter(
-        pc.and_(
-            pc.fill_null(pc.not_equal(files["content"], "deletion_vector"), True),
-            pc.and_(
-                pc.is_in(files["file_format"], value_set=pa.array(list(formats), pa.string())),
-                pc.invert(pc.is_in(files["path"], value_set=text_array(list(lost)))),
-            ),
-        )
+    entries = survey.entries
+    is_chosen = pc.and_(
+        pa.array(survey.needed),
+        pc.is_in(entries["file_format"], value_set=pa.array(list(formats), pa.string())),
     )
+    is_chosen = pc.and_(is_chosen, pc.fill_null(pc.not_equal(entries["content"], "deletion_vector"), True))
+    if not pc.any(is_chosen).as_py():
+        return ()
+    if len(lost):
+        is_chosen = pc.and_(is_chosen, pc.invert(pc.is_in(entries["path"], value_set=lost)))
+    keys = ["path", "file_format", "record_count", "content"]
+    live = entries.select([*keys, "size_bytes"]).filter(is_chosen)
+    chosen = live.group_by(keys, use_threads=False).aggregate([("size_bytes", "max")])
 
     def describe(row: int) -> Described:
         return Described(*(chosen[name][row].as_py() for name in (*keys, "size_bytes_max")))
@@ -72,7 +75,7 @@ def list_described(
     return Items(range(chosen.num_rows), describe)
 
 
-def check_footers(survey: Survey, lost: Collection[str]) -> None:
+def check_footers(survey: Survey, lost: pa.Array) -> None:
     """Compare the rows that entries record with the files' own."""
     storage = survey.table.storage
     # the rows of files of a format that is known and not decoded are not looked at: that is no damage
@@ -114,7 +117,7 @@ def check_footers(survey: Survey, lost: Collection[str]) -> None:
         survey.ledger.leave(f"the footers of {number:,} data file{'s' * (number != 1)}", reason)
 
 
-def check_rows(survey: Survey, lost: Collection[str]) -> None:
+def check_rows(survey: Survey, lost: pa.Array) -> None:
     """Read the rows of every file that is there, and compare them with what is recorded."""
     storage = survey.table.storage
     if storage is None or not survey.entries.num_rows:
@@ -140,14 +143,14 @@ def check_rows(survey: Survey, lost: Collection[str]) -> None:
         )
 
 
-def _list_files(survey: Survey, lost: Collection[str]) -> Iterator[DataFile]:
+def _list_files(survey: Survey, lost: pa.Array) -> Iterator[DataFile]:
     """List each file that some state needs and that is there, once, as its first entry describes it."""
     import numpy as np
     import pyarrow as pa
 
     chosen = survey.entries.select(["number", "entry", "path", "content", "file_format"])
     chosen = chosen.filter(pa.array(survey.needed))
-    seen: set[str] = set(lost)
+    seen: set[str] = set(lost.to_pylist())
     wanted: dict[int, list[int]] = {}
     for row in range(chosen.num_rows):
         path, content, kind = (chosen[name][row].as_py() for name in ("path", "content", "file_format"))

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from lakelens.bitmaps import BitMap
 
 
+#: Files that are looked for one by one at a time.
+_CHUNK = 16_384
+
+
 @dataclass(frozen=True, slots=True)
 class BrokenState:
     """A state that cannot be read in full: how many files it lacks, how many are of another length, what is unread."""
@@ -63,7 +67,7 @@ class Losses:
         self._entries = entries
         self.unknown: list[str] = []  # outside of the table, not looked for
         self.resized = self._find_resized()  # number of the file: recorded size, size
-        self.gone = self._find_gone()  # number of the file: where it is, as far as it is recorded
+        self.gone = self._find_gone()  # the numbers of the files, ascending
         self.named: dict[str, tuple[int, ...]] = {}  # documents that are gone, with the states that need them
         # documents of another length: their size, and the states that need them
         self.resized_named: dict[str, tuple[int, tuple[int, ...]]] = {}
@@ -81,46 +85,74 @@ class Losses:
             for row in rows.tolist()
         }
 
-    def _find_gone(self) -> dict[int, str]:
+    def _find_gone(self) -> NDArray[np.int64]:
         """Files that some state needs and that are nowhere; what is below a directory that cannot be listed is unknown."""
+        import numpy as np
+
         from lakelens.bitmaps import BitMap
 
-        entries, beyond = self._entries, len(self._listing)
+        beyond = len(self._listing)
         needed = BitMap.union(BitMap(), *self._live)
-        numbers = [number for number in needed if number >= beyond]
-        paths = entries.absent.to_pylist()
-        looked = [n for n in numbers if not self._listing.is_hidden(paths[n - beyond])]
-        asked = [(paths[n - beyond], entries.recorded.get(n)) for n in looked]
-        sizes = Referring.of(self._holdings.table).find_sizes(asked)
-        gone = {}
-        for number, (path, _), size in zip(looked, asked, sizes, strict=True):
+        numbers = np.fromiter((number for number in needed if number >= beyond), np.int64)
+        if self._listing.refused:
+            paths = (path for path, _ in self._iterate_absent(numbers))
+            is_looked = np.fromiter((not self._listing.is_hidden(path) for path in paths), bool, len(numbers))
+            numbers = numbers[is_looked]
+        sizes = Referring.of(self._holdings.table).find_sizes(self._iterate_absent(numbers))
+        is_gone = np.ones(len(numbers), bool)
+        for place, size in enumerate(sizes):
             if size is None:
-                gone[number] = path
-            elif size < 0:
-                self.unknown.append(path)
+                continue
+            number = int(numbers[place])
+            is_gone[place] = False
+            if size < 0:
+                self.unknown.append(self.find_path(number))
             elif (recorded := self.find_recorded(number)) not in (None, size):
                 self.resized[number] = (recorded or 0, size)
-        return gone
+        return numbers[is_gone]
+
+    def _iterate_absent(self, numbers: NDArray[np.int64]) -> Iterator[tuple[str, str | None]]:
+        """Yield the paths of files that are not listed, and where they were recorded."""
+        beyond = len(self._listing)
+        for start in range(0, len(numbers), _CHUNK):
+            places = numbers[start : start + _CHUNK] - beyond
+            columns = (
+                column.take(places).to_pylist() for column in (self._entries.absent, self._entries.recorded)
+            )
+            yield from zip(*columns, strict=True)
+
+    def find_path(self, number: int) -> str:
+        """Find the path of a file that is not listed."""
+        path: str = self._entries.absent[number - len(self._listing)].as_py()
+        return path
 
     def find_recorded(self, number: int) -> int | None:
         """Find the recorded size of a lost file; None where nothing is."""
-        row = self._first_rows.get(number)
+        row = self._find_row(number)
         size = -1 if row is None else int(self._entries.sizes[row])
         return None if size < 0 else size
 
     def find_content(self, number: int) -> int:
         """Find what the first entry that adds a lost file says that it holds."""
-        row = self._first_rows.get(number)
+        row = self._find_row(number)
         return 0 if row is None else int(self._entries.contents[row])
 
+    def _find_row(self, number: int) -> int | None:
+        """Find the first entry that adds a file that is lost or may be; None where none does."""
+        import numpy as np
+
+        files, rows = self._first_rows
+        place = int(np.searchsorted(files, number))
+        return int(rows[place]) if place < len(files) and files[place] == number else None
+
     @cached_property
-    def _first_rows(self) -> dict[int, int]:
-        """Of the files that are lost or may be the first entry that adds each."""
+    def _first_rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The files that are lost or may be, ascending, and the first entry that adds each."""
         import numpy as np
 
         rows = np.flatnonzero(self._is_lost & (self._entries.weights > 0))
         files, first = np.unique(self._entries.files[rows], return_index=True)
-        return dict(zip(files.tolist(), rows[first].tolist(), strict=True))
+        return files, rows[first]
 
     @cached_property
     def _is_lost(self) -> NDArray[np.bool_]:
@@ -227,11 +259,12 @@ class Losses:
 
         from lakelens.bitmaps import BitMap
 
-        gone = BitMap(self.gone)
+        gone = BitMap(self.gone.tolist())
         touched = {group for group, files in enumerate(self._live) if len(files & gone)}
         states = {state for state, group in enumerate(self._groups[1]) if group in touched}
-        rows = [row for row in map(self._first_rows.get, self.gone) if row is not None]
-        contents, counts = np.unique(self._entries.contents[rows], return_counts=True) if rows else ((), ())
+        files, first = self._first_rows
+        rows = first[np.isin(files, self.gone)]
+        contents, counts = np.unique(self._entries.contents[rows], return_counts=True)
         found = dict(zip(map(int, contents), map(int, counts), strict=True))
         if len(rows) < len(self.gone):
             found[0] = found.get(0, 0) + len(self.gone) - len(rows)
@@ -241,7 +274,7 @@ class Losses:
         """List the states that cannot be read in full, by their numbers."""
         from lakelens.bitmaps import BitMap
 
-        gone, resized = BitMap(self.gone), BitMap(self.resized)
+        gone, resized = BitMap(self.gone.tolist()), BitMap(self.resized)
         counts = [(len(files & gone), len(files & resized)) for files in self._live]
         documents = _count(users for users in self.named.values())
         lengths = _count(users for _, users in self.resized_named.values())

@@ -34,6 +34,7 @@ from lakelens.model.table import Table
 
 if TYPE_CHECKING:
     import numpy as np
+    import pyarrow as pa
     from numpy.typing import NDArray
 
 
@@ -105,7 +106,7 @@ class Strays(Named):
     listed: int
     age: timedelta
     needed: tuple[Mapping[str, int], Set[int]]
-    lost_paths: Set[str]
+    lost_paths: pa.Array
     is_listed: bool = False
     not_listed: tuple[str, ...] = ()
 
@@ -176,7 +177,7 @@ def find_strays(
         listed=len(listing),
         age=age,
         needed=maker.count_needed(),
-        lost_paths={*losses.named, *losses.gone.values()},
+        lost_paths=maker.list_paths(),
         is_listed=table.traits.files_are_listed,
         not_listed=tuple(error.path or table.location for error in listing.refused),
         **sorted_out,
@@ -241,9 +242,26 @@ class _Maker:
 
     def list_missing(self) -> StrayFiles:
         """List what is referred to and gone: documents first, then the files of entries by path."""
-        documents = [(path, None) for path in self.losses.named]
-        files = sorted((path, number) for number, path in self.losses.gone.items())
-        return StrayFiles((*documents, *files), self._make_missing)
+        import pyarrow.compute as pc
+
+        documents, gone = tuple(self.losses.named), self.losses.gone
+        paths = self.entries.absent.take(gone - len(self.listing))
+        files = gone[pc.array_sort_indices(paths).to_numpy()]
+
+        def make(place: int) -> Stray:
+            if place < len(documents):
+                return self._make_missing((documents[place], None))
+            number = int(files[place - len(documents)])
+            return self._make_missing((self.losses.find_path(number), number))
+
+        return StrayFiles(range(len(documents) + len(files)), make)
+
+    def list_paths(self) -> pa.Array:
+        """List the paths of the same."""
+        import pyarrow as pa
+
+        files = self.entries.absent.take(self.losses.gone - len(self.listing))
+        return pa.concat_arrays([text_array(list(self.losses.named)), files])
 
     def count_needed(self) -> tuple[Mapping[str, int], Set[int]]:
         """Count the missing files that some state needs, by role, and say which states these are, by their ids."""
@@ -343,10 +361,10 @@ class _Maker:
 # Every file that is referred to: whether it is there, and as long as recorded, by one listing of the directory.
 
 
-def compare_presence(survey: Survey, strays: Strays) -> Set[str]:
+def compare_presence(survey: Survey, strays: Strays) -> pa.Array:
     """Count the files that are there and as long as recorded; a finding for each of the others. The paths of lost ones."""
     if strays.is_listed:
-        return set()
+        return text_array(())
     if strays.not_listed:
         first, *others = strays.not_listed
         more = f" and in {len(others):,} more" if others else ""

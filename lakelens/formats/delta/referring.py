@@ -6,7 +6,7 @@ delete them, and the files of older versions may be gone: that is no damage. The
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -102,7 +102,7 @@ class DeltaReferring(Referring):
         context = self.table._context
         return (found for found in walk(context.store, context.root, refuse=refuse) if not found.is_dir)
 
-    def find_sizes(self, recorded: Sequence[tuple[str, str | None]]) -> Iterator[int | None]:
+    def find_sizes(self, recorded: Iterable[tuple[str, str | None]]) -> Iterator[int | None]:
         """See `Referring.find_sizes`."""
         return self.table._context.access.find_sizes(recorded)
 

@@ -8,7 +8,7 @@ Iceberg's documentation on maintenance, and "Table Metadata Fields" of the speci
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from lakelens.errors import LakeError
@@ -84,7 +84,7 @@ class IcebergReferring(Referring):
         store = self.table._context.access.store
         return (found for found in walk(store, self.table.location, refuse=refuse) if not found.is_dir)
 
-    def find_sizes(self, recorded: Sequence[tuple[str, str | None]]) -> Iterator[int | None]:
+    def find_sizes(self, recorded: Iterable[tuple[str, str | None]]) -> Iterator[int | None]:
         """See `Referring.find_sizes`."""
         return self.table._context.access.find_sizes(recorded)
 

@@ -11,7 +11,7 @@ document names the lists of data, which have expired. Neither is missed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from lakelens.codecs.paimon.blob import decode_blob_references
@@ -96,7 +96,7 @@ class PaimonReferring(Referring):
                 if not found.is_dir:
                     yield found
 
-    def find_sizes(self, recorded: Sequence[tuple[str, str | None]]) -> Iterator[int | None]:
+    def find_sizes(self, recorded: Iterable[tuple[str, str | None]]) -> Iterator[int | None]:
         """See `Referring.find_sizes`. Paths follow from names: a recorded name is no location."""
         return self.table.context.access.find_sizes((path, None) for path, _ in recorded)
 

@@ -6,7 +6,7 @@ name alone, and where recorded files outside of the table's directory are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -164,7 +164,7 @@ class Referring(Part):
         """Find what an object is for that nothing refers to."""
         return Purpose("unknown", "foreign")
 
-    def find_sizes(self, recorded: Sequence[tuple[str, str | None]]) -> Iterator[int | None]:
+    def find_sizes(self, recorded: Iterable[tuple[str, str | None]]) -> Iterator[int | None]:
         """Find the sizes of files that the listing does not have: each a path and, where it was recorded, that location.
 
         None for a file that is nowhere, -1 for one outside of the table that was not looked for.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from lakelens.codecs.iceberg.transforms import Transform
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from lakelens.model.finding import Finding
 
 _MOST = 200
+#: Entries that are looked at one by one at a time.
+_PIECE = 16_384
 
 
 @rule(
@@ -47,14 +50,14 @@ def split_offsets(table: IcebergTable) -> Iterator[Finding]:
     entries = read_entries(table)
     if not entries.num_rows or pa.types.is_string(entries["split_offsets"].type):
         return
-    known = entries.filter(pc.greater(pc.list_value_length(entries["split_offsets"]), 0))
-    if not known.num_rows:
-        return
-    offsets = known["split_offsets"].combine_chunks()
+    is_known = pc.fill_null(pc.greater(pc.list_value_length(entries["split_offsets"]), 0), False)
+    offsets, sizes = (
+        entries[name].filter(is_known).combine_chunks() for name in ("split_offsets", "size_bytes")
+    )
     ends = pc.subtract(pc.cumulative_sum(pc.cast(pc.list_value_length(offsets), pa.int64())), 1)
     last = pc.list_flatten(offsets).take(ends)
-    wrong = pc.fill_null(pc.greater_equal(last, known["size_bytes"].combine_chunks()), False)
-    rows = known.filter(wrong)
+    wrong = pc.fill_null(pc.greater_equal(last, sizes), False)
+    rows = entries.take(pc.indices_nonzero(is_known).filter(wrong))
     for path, size, offset, manifest in zip(
         *(rows[name].to_pylist() for name in ("path", "size_bytes")),
         last.filter(wrong).to_pylist(),
@@ -80,7 +83,10 @@ def file_sizes(table: IcebergTable) -> Iterator[Finding]:
     Shows in entries and the listing: the recorded length is larger than the file, which is complete all the same.
     """
     entries, sizes = read_entries(table), list_sizes(table)
-    pairs = zip(entries["path"].to_pylist(), entries["size_bytes"].to_pylist(), strict=True)
+    pieces = entries.select(["path", "size_bytes"]).to_batches(max_chunksize=_PIECE)
+    pairs = chain.from_iterable(
+        zip(*(column.to_pylist() for column in piece), strict=True) for piece in pieces
+    )
     shorter = {path for path, size in pairs if path in sizes and size is not None and sizes[path] < size}
     if not shorter or table.current is None:
         return
