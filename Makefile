@@ -40,6 +40,7 @@ site: $(READY)
 	@echo "lakelens: making the site (its examples run now)"
 	@$(BIN)/python -m website site
 	@$(BIN)/lakelens tab site/tab --parts build/tab
+	@$(BIN)/python -m website.lab site/lab build/tab
 	@echo "look at it: $(BIN)/python -m http.server --directory site"
 
 test: lint types rooms unit notebooks
@@ -150,6 +151,8 @@ lock:
 		--generate-hashes --no-emit-index-url --no-header --quiet -o lakelens/tab/packages.lock
 	@$(BIN)/uv pip compile tests/tab/packages.in -c requirements.lock --universal --python-version 3.14 \
 		--generate-hashes --no-emit-index-url --no-header --quiet -o tests/tab/packages.lock
+	@$(BIN)/uv pip compile website/lab/packages.in -c lakelens/tab/packages.lock --universal --python-version 3.14 \
+		--generate-hashes --no-emit-index-url --no-header --quiet -o website/lab/packages.lock
 
 clean:
 	@rm -rf $(VENV) $(DEMO) warehouse build site

@@ -9,8 +9,9 @@ from functools import cache
 from html import escape
 from typing import Any
 
+from website.lab import CHAPTERS
 from website.repository import ROOT, outside_fences, read_source, widen_lists
-from website.shown import STYLE, highlight, lead_to_tab, strict
+from website.shown import LAB, STYLE, highlight, lead_to_tab, strict
 
 _ACTIVE = re.compile(r"<script|<iframe|<object|<embed|\son\w+\s*=|javascript:", re.IGNORECASE)
 _SAMPLE = re.compile(r'll\.sample\("([\w-]+)"\)')
@@ -76,6 +77,8 @@ def write_page(name: str) -> str:
     parts = [part for number, cell in enumerate(read_cells(name)) for part in _write_cell(name, number, cell)]
     sample = _find_sample(name)
     ways = "Run it yourself with `make lab`, or on [Binder](../binder.md)."
+    if name in CHAPTERS:
+        ways = f"[Run it in the browser]({LAB}notebooks/index.html?path={name}.ipynb). {ways}"
     if sample:
         ways = (
             f"[Open its first table in the tab]({lead_to_tab(sample + '/')}), with nothing installed. {ways}"

@@ -19,6 +19,7 @@ from lakelens.tab.inside import Tab
 from lakelens.views.describe import CARDS
 from tests.site.built import Built
 from website import course, reference, repository, shown
+from website.lab import CHAPTERS
 
 _UNREAD = re.compile(
     r"KEPT\d|\{\{|\{%|\| --- \||```|\]\([\w./#:-]+\)|<p>[^<]*\n[*-] |href=\"(?:tab|lab):|:::"
@@ -48,6 +49,12 @@ def test_every_way_into_the_tab_leads_to_a_page_of_it(built: Built) -> None:
         while "location" in said:
             said = json.loads(tab.answer(said["location"].split("/", 2)[2]))
         assert said["status"] == 200, fragment
+
+
+def test_a_notebook_that_a_page_offers_to_run_is_one_that_runs_in_a_browser(built: Built) -> None:
+    assert built.list_notebook_links() == {"00-start.ipynb"}  # the one chapter of this site
+    for name in CHAPTERS:
+        assert f"path={name}.ipynb" in course.write_page(name)
 
 
 def test_no_markdown_is_left_unread(built: Built) -> None:
