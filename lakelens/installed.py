@@ -85,6 +85,20 @@ def has_arrays() -> bool:
     return find_spec("numpy") is not None and find_spec("pyarrow") is not None
 
 
+def write_command(place: str) -> list[str]:
+    """Write the command that calls a function, `module:name`, in a process of its own, with the packages that this one has.
+
+    Nothing is imported from the directory in which it is started: that may be a lake, whose files are an attacker's.
+
+    >>> write_command("lakelens.answers.worker:main")[1:3]
+    ['-P', '-c']
+    """
+    module, _, name = place.partition(":")
+    places = [where for where in sys.path if Path(where).is_absolute()]
+    code = f"import sys; sys.path[:] = {places!r}; from {module} import {name}; {name}()"
+    return [sys.executable, "-P", "-c", code]
+
+
 def list_packages(package: str) -> list[str]:
     """List the packages inside of one, which may be in an archive.
 

@@ -13,9 +13,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError, find_nearest
+from lakelens.model.arrow import drop_empty_structs
 from lakelens.model.collections import QueryResult
 from lakelens.model.facts.facts import MANIFEST, REF, SNAPSHOT, build_entries, build_manifests, list_kinds
-from lakelens.model.scan.engines import Engine, choose_engine, run_query
+from lakelens.model.scan.engines import Bounds, Engine, choose_engine, run_bounded, run_query
 from lakelens.model.scan.files_to_arrow import list_columns
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 #: The words that a query may begin a part with, for the nearest of one that is misspelt.
 _WORDS = ("SELECT", "FROM", "WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "WITH", "UNION", "JOIN")
+_SECONDS, _MOST_ROWS = 60.0, 1_000_000  # of a query that is bounded in the other way
 VIEWS = ("snapshots", "refs", "manifests", "entries", "files")
 # with these words a query may use columns that it does not name
 _SWEEPING = frozenset(
@@ -43,23 +45,40 @@ _CANDIDATES = re.compile(r"\s*(Valid fields are|Candidate bindings:|Did you mean
 
 
 def query_table(
-    table: Table, query: str, *, snapshot: Any = None, engine: Engine | None = None
+    table: Table,
+    query: str,
+    *,
+    snapshot: Any = None,
+    engine: Engine | None = None,
+    seconds: float | None = None,
+    most_rows: int | None = None,
 ) -> QueryResult:
-    """Run a query over the views of a table; see `Table.sql`."""
+    """Run a query over the views of a table; see `Table.sql`.
+
+    With `seconds` or `most_rows` it runs in a process of its own, within these and a GiB of memory: what has more rows is
+    cut. Raises `LakeError`.
+    """
     if not isinstance(query, str):
         raise TypeError(f"a query is SQL as text, not {type(query).__name__}")
     chosen = choose_engine(engine)
     state = table.current if snapshot is None else table.snapshot(snapshot)
     named = [view for view in VIEWS if view in split_words(query)]
     views = {view: make_view(table, state, view, query) for view in named}
+    is_cut = False
     try:
-        found = run_query(query, views, chosen)
+        if seconds is None and most_rows is None:
+            found = run_query(query, views, chosen)
+        else:
+            bounds = Bounds(seconds or _SECONDS, most_rows or _MOST_ROWS)
+            found, is_cut = run_bounded(query, views, chosen, bounds)
+    except LakeError:
+        raise
     except Exception as error:  # engines raise errors of many classes
         missing, hint = _suggest_name(str(error), find_columns(table, state), named)
         message = f"the query cannot be run by {chosen}: {_shorten(error)}"
         span = None if missing is None else find_word(query, missing)
         raise LakeError(message, path=table.location, hint=hint, sql=query, span=span) from error
-    return QueryResult(found, chosen, tuple(named))
+    return QueryResult(found, chosen, tuple(named), is_cut=is_cut)
 
 
 def make_view(table: Table, state: Snapshot | None, view: str, query: str) -> pa.Table:
@@ -77,9 +96,9 @@ def make_view(table: Table, state: Snapshot | None, view: str, query: str) -> pa
     if "partition_values" not in known and "partition_values" in split_words(query):
         wanted = None  # a partitioning that the metadata has forgotten shows when manifests are read
     if view == "entries":
-        return _drop_empty_structs(build_entries(state, columns, wanted))
+        return drop_empty_structs(build_entries(state, columns, wanted))
     files = table.files if state is None else state.files
-    return _drop_empty_structs(files.to_arrow(columns=wanted))
+    return drop_empty_structs(files.to_arrow(columns=wanted))
 
 
 def find_columns(table: Table, state: Snapshot | None) -> FileColumns:
@@ -188,18 +207,6 @@ def _means_whole_rows(query: str, view: str) -> bool:
     if len(re.findall(rf"\b{view}\b(?![\"`]?\s*\.)", query)) > places:
         return True
     return any(len(re.findall(rf"\b{alias}\b(?![\"`]?\s*\.)", query)) > places for alias in aliases)
-
-
-def _drop_empty_structs(table: pa.Table) -> pa.Table:
-    """Drop structs without fields (the bounds of a table without columns): not every engine knows such a type."""
-    import pyarrow as pa
-
-    kept = [
-        field.name
-        for field in table.schema
-        if not (pa.types.is_struct(field.type) and not field.type.num_fields)
-    ]
-    return table if len(kept) == table.num_columns else table.select(kept)
 
 
 def _shorten(error: Exception, limit: int = 400) -> str:

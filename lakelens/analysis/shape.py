@@ -68,6 +68,7 @@ class Moment:
     files: int | None
     bytes: int | None
     live_rows: int | None = None
+    delete_files: int | None = None
 
 
 def measure_files(files: FileSet | Iterable[DataFile]) -> FileShape:
@@ -123,7 +124,13 @@ def measure_growth(snapshots: Iterable[Snapshot]) -> list[Moment]:
             live = snapshot.known_live_rows.count
             moments.append(
                 Moment(
-                    snapshot.committed_at, operation, figures.rows, figures.files, figures.size_bytes, live
+                    snapshot.committed_at,
+                    operation,
+                    figures.rows,
+                    figures.files,
+                    figures.size_bytes,
+                    live,
+                    figures.delete_files,
                 )
             )
     return sorted(moments, key=lambda moment: moment.committed_at)

@@ -80,8 +80,8 @@ _CHECK = Question(
             Listed("young", "young files that nobody refers to"),
         ),
         back="The whole check",
-        offer="lakelens.explorer.prices:offer_check",
-        after="lakelens.explorer.prices:offer_rows",
+        offer="lakelens.explorer.offers:offer_check",
+        after="lakelens.explorer.offers:offer_rows",
         beside="lakelens.explorer.answers:peek_check",
     ),
 )
@@ -224,9 +224,11 @@ _DRY_RUN = Question(
             name="procedure",
             metavar="[PROCEDURE]",
             complete="lakelens.cli.completing:complete_procedure",
+            address="procedure",
         ),
         Option(
             name="options",
+            address="o",
             kind="pairs",
             flags=("-o", "--option"),
             metavar="NAME=VALUE",
@@ -243,6 +245,17 @@ _DRY_RUN = Question(
         Datum("assumptions", names=("text", "is_known")),
         "notes",
         Datum("problems", "findings"),
+    ),
+    page=Page(
+        lists=(
+            Listed("deletes", "every file that it deletes", is_below=True),
+            Listed("replaced", "every file that it replaces", is_below=True),
+        ),
+        words="What a maintenance procedure would do, before anyone runs it. Nothing is written.",
+        form="above",
+        back="The whole plan",
+        beside="maintenance",
+        forms="lakelens.explorer.offers:offer_procedures",
     ),
     menu="lakelens.answers.parts:list_procedures",
 )
@@ -340,7 +353,14 @@ _SQL = Question(
     about="SQL over the views `snapshots`, `refs`, `manifests`, `entries` and `files`; it can read and write nothing else",
     epilog="""lakelens sql sample:iceberg "SELECT content, count(*) FROM files GROUP BY content\"""",
     options=(
-        Option(name="query", metavar="QUERY", is_required=True),
+        Option(
+            name="query",
+            kind="query",
+            metavar="QUERY",
+            is_required=True,
+            label="SQL",
+            example="SELECT content, count(*) FROM files GROUP BY content",
+        ),
         _SNAPSHOT,
         Option(
             name="engine",
@@ -348,8 +368,34 @@ _SQL = Question(
             metavar="ENGINE",
             help="duckdb or datafusion; by default DuckDB where it is installed",
         ),
+        Option(
+            name="seconds",
+            kind="number",
+            flags=("--seconds",),
+            help="end a query that takes longer; it runs in a process of its own then",
+        ),
+        Option(
+            name="most_rows",
+            kind="number",
+            flags=("--most-rows",),
+            help="show the first rows of a result that has more",
+        ),
     ),
-    parts=("engine", "views", Datum("rows", "to_pylist()")),
+    parts=("engine", "views", "is_cut", Datum("rows", "to_pylist()")),
+    page=Page(
+        lists=(Listed("rows", "every row of the result", of=".", is_below=True),),
+        words="SQL over what the metadata says: snapshots, refs, manifests, entries and files. "
+        "It reads no row of the table, no other file, and writes nothing.",
+        form="above",
+        button="run",
+        small="at most 10 seconds, 10,000 rows",
+        back="The result",
+        group="bytes",
+        beside="over metadata",
+        title="SQL",
+        guide="lakelens.explorer.offers:guide_query",
+        sets=(("seconds", 10), ("most_rows", 10_000)),
+    ),
 )
 
 #: By name, in the order in which the pages of a table have them.

@@ -27,7 +27,9 @@ class Option:
     """
 
     name: str
-    kind: Literal["text", "condition", "file", "snapshot", "flag", "number", "texts", "pairs"] = "text"
+    kind: Literal["text", "condition", "query", "file", "snapshot", "flag", "number", "texts", "pairs"] = (
+        "text"
+    )
     flags: tuple[str, ...] = ()
     metavar: str | None = None
     help: str = ""
@@ -90,6 +92,14 @@ class Page:
     offer: str = ""
     #: what is shown below the answer, of the visit and the answer
     after: str = ""
+    #: what it is called there, where that is not its name
+    title: str = ""
+    #: what makes its forms, of the visit, where fields for its options do not say it
+    forms: str = ""
+    #: what is shown below all of it, made of the visit: what can be asked
+    guide: str = ""
+    #: options that the page sets, whatever is asked
+    sets: tuple[tuple[str, Any], ...] = ()
     #: in which group of the pages of a table it stands; empty for none
     group: Literal["", "bytes", "care"] = "care"
     #: what is said beside its name there: in words, or made of the table and what finds answers that are known already
@@ -128,6 +138,17 @@ class Question:
     def verb(self) -> str:
         """What it is called on the command line."""
         return self.name.replace("_", "-")
+
+    @property
+    def title(self) -> str:
+        """What its page is called.
+
+        >>> from lakelens.answers.own import QUESTIONS
+        >>> QUESTIONS["dry_run"].title, QUESTIONS["sql"].title
+        ('Dry run', 'SQL')
+        """
+        own = "" if self.page is None else self.page.title
+        return own or self.name.replace("_", " ").capitalize()
 
     @property
     def row(self) -> str:

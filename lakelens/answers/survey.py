@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import pickle
 import subprocess
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
 from queue import SimpleQueue
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from lakelens.answers.parts import describe, read_part
 from lakelens.answers.question import Datum, Question, load_questions
 from lakelens.errors import Interrupted, LakeError, list_nearest
+from lakelens.installed import write_command
 from lakelens.model.warehouse.survey import Answered, SurveyedTable, TableSurvey
 from lakelens.progress import Progress
 from lakelens.threads import start_pool
@@ -167,7 +167,7 @@ class _Worker:
         except Exception:  # what opens a table of a catalog may not leave this process
             return ask_table(table, names)
         if self._process is None:
-            command = [sys.executable, "-m", "lakelens.answers.worker"]
+            command = write_command("lakelens.answers.worker:main")
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         process = self._process
         assert process.stdin is not None and process.stdout is not None

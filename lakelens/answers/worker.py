@@ -1,4 +1,4 @@
-"""A process that asks questions of one table after the other, for a survey of many: `python -m lakelens.answers.worker`.
+"""A process that asks questions of one table after the other, for a survey of many.
 
 It takes pickled pairs of a found table and names of questions from its standard input, and gives a pickled answer for each
 on its standard output. It is started and fed by `lakelens.answers.survey` alone.
@@ -26,7 +26,3 @@ def main() -> None:
             return
         pickle.dump(ask_table(found, names), answers)
         answers.flush()
-
-
-if __name__ == "__main__":
-    main()

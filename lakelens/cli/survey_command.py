@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from lakelens.answers.json_values import make_plain
 from lakelens.cli.asked import normalise, unpack
 from lakelens.cli.exits import DAMAGED, end_with, format_error, remember_place
-from lakelens.cli.json_values import make_plain
 from lakelens.cli.output import Output
 
 if TYPE_CHECKING:

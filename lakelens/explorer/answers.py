@@ -20,6 +20,7 @@ from lakelens.views.card import cells, wording
 T = TypeVar("T")
 _NAME = "_answers"
 _MOST_KEPT = 32
+_NOT_RUN = "not run"
 _SHORT = 14  # characters of an example in the navigation
 _SHOWN = ("error", "warning")
 _WHOLE = frozenset(("int8", "int16", "int32", "int64"))
@@ -90,17 +91,17 @@ def peek_check(table: Table) -> str:
     """
     check = find_check(table)
     if check is None:
-        return "not run"
+        return _NOT_RUN
     counts = [(word, check.severities[word]) for word in _SHOWN if check.severities[word]]
     return ", ".join(wording.plural(number, word) for word, number in counts) or check.verdict
 
 
 def peek_health(table: Table) -> str:
-    """How many figures of the current snapshot are to act on or to watch, where they were measured: empty where not."""
+    """How many figures of the current snapshot are to act on or to watch, where they were measured."""
     current = table.current
     health: Health | None = _answers_of(table).find(("health", None if current is None else current.id))
     if health is None:
-        return ""
+        return _NOT_RUN
     verdicts = [measure.verdict for measure in health.measures]
     for verdict, words in (("act", "to act on"), ("watch", "to watch")):
         if verdict in verdicts:
@@ -109,9 +110,9 @@ def peek_health(table: Table) -> str:
 
 
 def peek_space(table: Table) -> str:
-    """Peek how many bytes there are below the table's directory, where they were counted: empty where not."""
+    """Peek how many bytes there are below the table's directory, where they were counted."""
     space: Space | None = _answers_of(table).find(("space", None))
-    return "" if space is None else wording.size(space.size_bytes)
+    return _NOT_RUN if space is None else wording.size(space.size_bytes)
 
 
 def write_example(schema: Schema) -> str:

@@ -1,19 +1,42 @@
-"""A data file of a table as it is stored, for those who run the server and allow it."""
+"""What a reader takes away: a data file as it is stored, and all rows of a list, as CSV, JSON or Parquet.
+
+A data file is for those who run the server and allow it. A list is what its `to_arrow()` gives, filtered and sorted as the
+page has it. CSV is for spreadsheets and JSON has no more types than JSON: there nested values, bytes and times are text, as
+`lakelens.answers.json_values` writes them.
+"""
 
 from __future__ import annotations
 
+import io
+import json
 import posixpath
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
+from lakelens.answers.json_values import make_plain
 from lakelens.errors import Missing
 from lakelens.explorer.explorer import Explorer, find_snapshot
 from lakelens.explorer.inside import Inside
+from lakelens.explorer.page import EXPORTS, Listing, Page, Part, Redirect, Section, Split
 from lakelens.explorer.place import NO_SNAPSHOT, Place
+from lakelens.model.arrow import drop_empty_structs, read_cell
 from lakelens.opening import read_stored
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 #: The name of the page, among those of a table; `?path=` is the file, as the metadata says it.
 PAGE = "download"
+#: What is asked of the page of a list: the form in which the list is wanted.
+AS = "as"
+_WELL = 200
+_ROWS = 5_000  # rows that are made text at once
+_ROW_GROUP = 100_000
+#: What a spreadsheet takes for the beginning of a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
+_TO_QUOTE = re.compile(r'[",\r\n]|^\s|\s$|^$')
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +70,158 @@ def find_download(explorer: Explorer, place: Place) -> Download:
         raise Missing("no such file in this snapshot", path=wanted, hint=hint) from None
     size, read = read_stored(table, file.path)
     return Download(posixpath.basename(file.path), size, read)
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A list as a file: its name, its media type, and its content in pieces."""
+
+    name: str
+    media_type: str
+    chunks: Iterator[bytes]
+
+
+def find_export(explorer: Explorer, place: Place) -> Export | Page | Redirect:
+    """Find what a place asks for with `as`: the first list of its page as CSV, JSON or Parquet.
+
+    It is the page itself where that says what is wrong. Raises `Missing` for a form that there is not, and for a page
+    without a list, `LakeError` where the list cannot be read whole.
+
+    >>> import lakelens as ll
+    >>> here = Place((), "-", "files", (("as", "csv"),))
+    >>> export = find_export(Explorer(ll.sample("hive").location), here)
+    >>> assert isinstance(export, Export)
+    >>> export.name, b"".join(export.chunks).split(b",")[:2]
+    ('hive-files.csv', [b'content', b'path'])
+    """
+    wanted = place.get(AS)
+    if wanted not in EXPORTS:
+        raise Missing(f"no list is given as {wanted!r}", hint=", ".join(EXPORTS))
+    page = explorer.follow(place.ask(**{AS: None}))
+    if isinstance(page, Redirect):
+        return Redirect(page.place.ask(**{AS: wanted}))
+    if page.status != _WELL:
+        return page
+    whole = next((listing.whole for listing in _list_lists(page.parts) if listing.whole is not None), None)
+    if whole is None:
+        raise Missing(f"the page {place.page or 'overview'} has no list of rows", path=place.url)
+    table = _name_columns(whole())
+    media_type, write = _WRITERS[wanted]
+    return Export(f"{_name_list(page, explorer.root)}.{wanted}", media_type, write(table))
+
+
+def _list_lists(parts: Sequence[Part]) -> Iterator[Listing]:
+    for part in parts:
+        if isinstance(part, Listing):
+            yield part
+        elif isinstance(part, Split):
+            yield from _list_lists((*part.main, *part.side))
+        elif isinstance(part, Section):
+            yield from _list_lists(part.parts)
+
+
+def _name_list(page: Page, root: str) -> str:
+    """Name a list by its table, its page and the snapshot that it is pinned to: no name in a lake leaves the folder."""
+    place = page.place
+    table = place.table[-1] if place.table else root.rstrip("/").rpartition("/")[2]
+    names = (table, place.page or "tables", place.snapshot.strip("-"))
+    return re.sub(r"[^\w.=]+", "-", "-".join(filter(None, names))).strip("-.")[:120] or "list"
+
+
+def _name_columns(table: pa.Table) -> pa.Table:
+    """Give every column a name of its own: that of a query may be there twice."""
+    names: list[str] = []
+    for name in table.column_names:
+        own, number = name, 2
+        while own in names:
+            own, number = f"{name} {number}", number + 1
+        names.append(own)
+    return table.rename_columns(names)
+
+
+def _read_rows(table: pa.Table) -> Iterator[list[list[Any]]]:
+    """Read rows as Python has their values, some at a time."""
+    for start in range(0, len(table), _ROWS):
+        columns = []
+        for column in table.slice(start, _ROWS).columns:
+            try:
+                columns.append(column.to_pylist())
+            except (ValueError, OverflowError):  # a value that Python does not have
+                columns.append([read_cell(cell) for cell in column])
+        yield [list(row) for row in zip(*columns, strict=True)]
+
+
+def write_csv(table: pa.Table) -> Iterator[bytes]:
+    """Write rows as CSV (RFC 4180), with the names of the columns before them.
+
+    Text that a spreadsheet would take for a formula has an apostrophe before it; NULL is nothing, empty text is "".
+
+    >>> import pyarrow as pa
+    >>> b"".join(write_csv(pa.table({"id": [-1, None], "name": ["=1+1", ""]})))
+    b'id,name\\r\\n-1,\\'=1+1\\r\\n,""\\r\\n'
+    """
+    yield (",".join(_write_text(name) for name in table.column_names) + "\r\n").encode()
+    for rows in _read_rows(table):
+        yield "".join(",".join(map(_write_value, row)) + "\r\n" for row in rows).encode(errors="replace")
+
+
+def _write_value(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return _write_text(value)
+    plain = make_plain(value)
+    if isinstance(plain, str):
+        return plain
+    text = json.dumps(plain, ensure_ascii=False)
+    return text if isinstance(plain, bool | int | float) else _quote(text)
+
+
+def _write_text(text: str) -> str:
+    return _quote(f"'{text}" if text.startswith(_FORMULA) else text)
+
+
+def _quote(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"' if _TO_QUOTE.search(text) else text
+
+
+def write_json(table: pa.Table) -> Iterator[bytes]:
+    """Write rows as a JSON array with an object a line.
+
+    >>> import pyarrow as pa
+    >>> b"".join(write_json(pa.table({"id": [1], "key": [b"\\x00"]})))
+    b'[\\n{"id": 1, "key": "00"}\\n]\\n'
+    """
+    names, before = table.column_names, "[\n"
+    for rows in _read_rows(table):
+        lines = (json.dumps(make_plain(dict(zip(names, row, strict=True)))) for row in rows)
+        yield (before + ",\n".join(lines)).encode()
+        before = ",\n"
+    yield b"[]\n" if before == "[\n" else b"\n]\n"
+
+
+def write_parquet(table: pa.Table) -> Iterator[bytes]:
+    """Write rows as one Parquet file; a struct without fields, which Parquet does not have, is left out.
+
+    >>> import pyarrow as pa
+    >>> b"".join(write_parquet(pa.table({"id": [1]})))[:4]
+    b'PAR1'
+    """
+    import pyarrow.parquet as pq
+
+    held = drop_empty_structs(table)
+    sink = io.BytesIO()
+    with pq.ParquetWriter(sink, held.schema, compression="zstd") as writer:
+        for start in range(0, max(len(held), 1), _ROW_GROUP):
+            writer.write_table(held.slice(start, _ROW_GROUP))
+            yield sink.getvalue()
+            sink.seek(0)
+            sink.truncate()
+    yield sink.getvalue()
+
+
+_WRITERS: dict[str, tuple[str, Callable[[Any], Iterator[bytes]]]] = {
+    "csv": ("text/csv; charset=utf-8", write_csv),
+    "json": ("application/json", write_json),
+    "parquet": ("application/vnd.apache.parquet", write_parquet),
+}

@@ -130,7 +130,7 @@ def _list_questions(table: Table, group: str) -> Iterator[tuple[str, str, Callab
         shown = question.page
         if shown is not None and shown.group == group:
             beside = partial(load(shown.beside), table) if ":" in shown.beside else partial(str, shown.beside)
-            yield question.name, name_page(question.name).capitalize(), beside
+            yield question.name, question.title, beside
 
 
 def _attempt(ask: Callable[[], T], otherwise: T) -> T:

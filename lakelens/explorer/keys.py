@@ -30,6 +30,7 @@ KEYS = (
 PAGES = (
     *(("w", "all tables"), ("o", "overview"), ("t", "timeline"), ("s", "snapshots"), ("f", "files")),
     *(("m", "manifests"), ("d", "deletes"), ("b", "metadata"), ("y", "schema"), ("r", "refs")),
+    *(("i", "row"), ("q", "sql"), ("x", "dry_run")),
     *(("n", "findings"), ("c", "check"), ("h", "health"), ("p", "space"), ("e", "explain")),
 )
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
+from importlib.util import find_spec
 from threading import Lock
 from typing import TypeAlias
 from urllib.parse import quote
 
 from lakelens.errors import LakeError, Missing, NotInstalled
-from lakelens.explorer.page import Field, Form, Link, Listing, Part
+from lakelens.explorer.page import EXPORTS, Exports, Field, Form, Link, Listing, Part
 from lakelens.explorer.place import Place
 from lakelens.options import display
 from lakelens.views.card import wording
@@ -126,7 +128,17 @@ def make_listing(
         _word(start, len(shown), len(ordered), source),
         make_pager(place, start, len(ordered), size),
         _make_form(source, place, len(ordered)) if len(source) > 1 else None,
+        lead_out(place) if shown else None,
+        partial(source.to_arrow, ordered),
     )
+
+
+def lead_out(place: Place) -> Exports | None:
+    """Lead to all of a list as files, where there is what writes them."""
+    if find_spec("pyarrow") is None:
+        return None
+    whole = place.ask(**{FROM: None})
+    return Exports(tuple(Link(name, whole.ask(**{"as": form})) for form, name in EXPORTS.items()))
 
 
 def lead_on(card: Card, links: Sequence[Link], words: str = "") -> tuple[Part, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -12,6 +12,8 @@ from lakelens.views.card.model import Card, Cell, Picture
 from lakelens.views.timeline.layout import Layout
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from lakelens.explorer.inside import Inside
 
 
@@ -36,36 +38,65 @@ class News:
     lead: str = ""
 
 
+FieldKind: TypeAlias = Literal["search", "text", "code", "check", "choice"]
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One thing that a form asks for: of a `search` or `text` words, of a `check` yes, of a `choice` one of `options`."""
+    """One thing that a form asks for: of a `search` or `text` words, of `code` lines, of a `check` yes, of a `choice` one of
+    `options`.
+    """
 
     name: str
     label: str
     value: str = ""
-    kind: Literal["search", "text", "check", "choice"] = "text"
+    kind: FieldKind = "text"
     placeholder: str = ""
     options: tuple[str, ...] = ()
+    #: what it means, in small print beside it
+    small: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A form that asks for a page: what it leads to, which keeps what is asked there already, its fields, and its button."""
+    """A form that asks for a page: what it leads to, which keeps what is asked there already, its fields, and its button.
+
+    `more` are fields that are folded. `slides` puts a slider before the fields: it sets the first of them to one of some
+    values, each with what it comes to in words; without scripts there is none.
+    """
 
     place: Place
     fields: tuple[Field, ...]
     button: str = "apply"
     small: str = ""
+    more: tuple[Field, ...] = ()
+    slides: tuple[tuple[str, str], ...] = ()
+
+
+#: The forms in which a list leaves a page.
+EXPORTS = {"csv": "CSV", "json": "JSON", "parquet": "Parquet"}
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A page of a long list: what is shown of how many, links to its other pages, a filter, and the rows as a card."""
+    """A page of a long list: what is shown of how many, links to its other pages, a filter, and the rows as a card.
+
+    `whole` makes an Arrow table of all rows, filtered and sorted as they are shown; `exports` leads to it as files.
+    """
 
     card: Card
     words: str
     pager: tuple[Link, ...] = ()
     form: Form | None = None
+    exports: Exports | None = None
+    whole: Callable[[], pa.Table] | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Exports:
+    """What leads to all of a list as files."""
+
+    links: tuple[Link, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from lakelens.answers.question import Listed, Option, Question, load
 from lakelens.answers.question import Page as Shown
 from lakelens.errors import Corrupt, LakeError, Missing
 from lakelens.explorer.answers import ask
-from lakelens.explorer.listing import FILTER, FROM, SORT, make_listing
-from lakelens.explorer.page import Field, Form, Page, Part, widen
+from lakelens.explorer.listing import FILTER, FROM, SORT, lead_out, make_listing
+from lakelens.explorer.page import Field, FieldKind, Form, Listing, Page, Part, widen
 from lakelens.explorer.place import Place
 from lakelens.model.schema import Schema
 from lakelens.model.table import Table
@@ -23,20 +23,25 @@ if TYPE_CHECKING:
     from lakelens.explorer.explorer import Visit
 
 _PART = "part"
+_KINDS: dict[str, FieldKind] = {"condition": "search", "file": "search", "query": "code"}
 
 
 def make_page(question: Question, shown: Shown, visit: Visit) -> Page:
     """Make the page of a question: its answer or one of its lists; before that what it is asked with."""
-    place, title = visit.place, _title(question)
+    place, title = visit.place, question.title
     if shown.offer and place.get("run") != "yes":
         return Page(place, title, load(shown.offer)(visit))
-    given = {option.name: _read(option, visit) for option in question.options}
-    form = None
-    if shown.form != "below" or visit.table.traits.has_snapshots or not shown.needs_snapshots:
+    given = {option.name: _read(option, visit) for option in question.options} | dict(shown.sets)
+    guide: list[Part] = load(shown.guide)(visit) if shown.guide else []
+    forms: list[Part] = []
+    if shown.forms:
+        forms = load(shown.forms)(visit)
+    elif shown.form != "below" or visit.table.traits.has_snapshots or not shown.needs_snapshots:
         form = make_form(question, place, visit.table.schema)
-    forms: list[Part] = [] if form is None else [form]
-    if any(option.is_required and not given[option.name] for option in question.options):
-        return Page(place, title, [Card(title, shown.words), *forms])
+        forms = [] if form is None else [form]
+    is_asked = not shown.forms or place.get("run") == "yes"
+    if not is_asked or any(option.is_required and not given[option.name] for option in question.options):
+        return Page(place, title, [Card(title, shown.words), *forms, *guide])
     above = forms if shown.form == "above" else []
     try:
         answer = ask_question(visit.table, question, given)
@@ -45,7 +50,7 @@ def make_page(question: Question, shown: Shown, visit: Visit) -> Page:
         ):
             return _make_list(question, shown, visit, given, answer, above)
         parts = [*above, *_show(question, shown, visit, given, answer)]
-        return Page(place, title, [*parts, *(forms if shown.form == "below" else ())])
+        return Page(place, title, [*parts, *(forms if shown.form == "below" else ()), *guide])
     except Corrupt:
         raise
     except LakeError as error:  # of what was asked: said beside the form, which keeps it
@@ -53,7 +58,7 @@ def make_page(question: Question, shown: Shown, visit: Visit) -> Page:
             raise
         if isinstance(error, Missing) and place.get(_PART) and shown.form != "above":
             raise
-        return Page(place, title, [*forms, present(error.without_frames())])
+        return Page(place, title, [*forms, present(error.without_frames()), *guide])
 
 
 def ask_question(table: Table, question: Question, given: dict[str, Any]) -> Any:
@@ -62,7 +67,7 @@ def ask_question(table: Table, question: Question, given: dict[str, Any]) -> Any
         getattr(given[option.name], "id", None) if option.kind == "snapshot" else given[option.name]
         for option in question.options
     ]
-    key = (question.name, *values)
+    key = (question.name, *(tuple(value.items()) if isinstance(value, dict) else value for value in values))
     return ask(table, key, lambda: table.ask(question.name, **given))
 
 
@@ -85,13 +90,7 @@ def _make_field(option: Option, place: Place | None, schema: Schema) -> Field:
     if option.kind == "flag":
         return Field(name, option.label, "yes" if value == "yes" else "", "check")
     example = load(option.example)(schema) if ":" in option.example else option.example
-    return Field(
-        name, option.label, value, "search" if option.kind in ("condition", "file") else "text", example
-    )
-
-
-def _title(question: Question) -> str:
-    return question.name.replace("_", " ").capitalize()
+    return Field(name, option.label, value, _KINDS.get(option.kind, "text"), example)
 
 
 def _name(option: Option) -> str:
@@ -103,10 +102,16 @@ def _read(option: Option, visit: Visit) -> Any:
     if option.kind == "snapshot":
         is_listing = visit.snapshot is None or visit.snapshot.id is None
         return None if is_listing else visit.snapshot
+    if option.kind == "pairs":
+        begin = f"{_name(option)}."
+        asked = (
+            (name.removeprefix(begin), held) for name, held in visit.place.asked if name.startswith(begin)
+        )
+        return {name: held for name, held in asked if held.strip()} or option.default
     text = visit.place.get(_name(option)).strip()
     if option.kind == "flag":
         return text == "yes"
-    if not option.label or not text:
+    if not (option.label or option.address) or not text:
         return option.default
     if option.kind == "number":
         return visit.place.get_number(_name(option))
@@ -117,6 +122,8 @@ def _read(option: Option, visit: Visit) -> Any:
 def _show(question: Question, shown: Shown, visit: Visit, given: dict[str, Any], answer: Any) -> list[Part]:
     """Show an answer: its card, what leads to lists that the card does not name, and what can be asked next."""
     parts: list[Part] = list(widen(present(answer)))
+    if hasattr(answer, "to_arrow"):
+        parts.append(Listing(Card("", ""), "", exports=lead_out(visit.place), whole=answer.to_arrow))
     for rows in shown.lists:
         if rows.is_below and len(find(answer, rows.of or rows.name)):
             target = named.page(question.name, **dict(_leave(visit.place).ask(part=rows.name).asked))
@@ -133,7 +140,7 @@ def _make_list(
     by_name, chosen, title = (
         {rows.name: rows for rows in shown.lists},
         visit.place.get(_PART),
-        _title(question),
+        question.title,
     )
     if chosen not in by_name:
         raise Missing(f"no part {chosen!r} of a {question.name}", hint=", ".join(by_name))

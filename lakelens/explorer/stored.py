@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from typing import Any, TypeVar
 
 from lakelens.errors import LakeError, Missing
@@ -205,4 +206,4 @@ def count_entries(manifest: Manifest) -> int | None:
 def read_entries(manifest: Manifest) -> tuple[Entries, LakeError | None]:
     """Give the entries that can be read, and what stopped the reading."""
     read, error = manifest.walk()
-    return Entries(read), error
+    return Entries(read, partial(manifest.answers.columns, manifest)), error

@@ -105,6 +105,18 @@ def read_cell(cell: Any) -> Any:
     return dict(value) if value is not None and pa.types.is_map(cell.type) else value
 
 
+def drop_empty_structs(table: pa.Table) -> pa.Table:
+    """Drop structs without fields (the bounds of a table without columns): engines and Parquet know no such type."""
+    import pyarrow as pa
+
+    kept = [
+        field.name
+        for field in table.schema
+        if not (pa.types.is_struct(field.type) and not field.type.num_fields)
+    ]
+    return table if len(kept) == table.num_columns else table.select(kept)
+
+
 def to_pandas(table: pa.Table) -> pd.DataFrame:
     """Make a pandas DataFrame of an Arrow table; a value that Python does not have is text in it, as `read_cell` has it.
 

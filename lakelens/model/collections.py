@@ -193,7 +193,7 @@ class Document(dict[str, Any], Tabular, Displayable):
 
     def to_arrow(self) -> pa.Table:
         """One row for each key: `key` and `value`, both text. A value that is no text is JSON."""
-        return build_rows(self.items(), _KEY_FACTS)
+        return build_rows(self.items(), PAIR)
 
     def __repr__(self) -> str:
         return f"<Document {self.noun}: {len(self)} {'key' if len(self) == 1 else 'keys'}>"
@@ -205,7 +205,8 @@ def _format_json(value: Any) -> str | None:
     return json.dumps(value, default=str, ensure_ascii=False)
 
 
-_KEY_FACTS: Facts = (
+#: a name and what it has, as two columns of text
+PAIR: Facts = (
     Fact("key", "string", lambda item: str(item[0])),
     Fact("value", "string", lambda item: _format_json(item[1])),
 )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import logging
 import traceback
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from functools import partial
+from typing import TypeVar
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -33,6 +34,7 @@ from lakelens.serving.responses import (
 from lakelens.serving.workers import Stopping, TooMany, TooSlow, Workers
 from lakelens.views.present import present
 
+T = TypeVar("T")
 LOG = logging.getLogger("lakelens.serving")
 _ASSETS = "/-/"
 _KINDS = {"css": "text/css", "js": "text/javascript"}
@@ -94,6 +96,8 @@ class Application:
             return self._make_page_of(Place(), error, path.count("/") - 1).send(request, self._headers)
         if place.table is not None and place.page == download.PAGE:
             return await self._send_file(request, place)
+        if place.get(download.AS):
+            return await self._send_list(request, place)
         answer = await self._wait_for(request, place)
         return answer.send(request, self._headers)
 
@@ -169,25 +173,48 @@ class Application:
                 "Who may do so starts it with: lakelens serve --allow-download",
             )
             return make_notice(place, 403, "Not allowed", *words).send(request, self._headers)
-        key = "/".join(place.table or ())
-        try:
-            found = await self.workers.run(key, place, partial(download.find_download, self.explorer, place))
-        except LakeError as error:
-            return self._make_page_of(place, error).send(request, self._headers)
-        except (TooSlow, TooMany, Stopping):
-            why = "The file could not be looked up in time."
-            notice = make_notice(place, 504, "Takes long", why, reload="It goes on where it was:")
-            return notice.send(request, self._headers)
+        found = await self._find(request, place, partial(download.find_download, self.explorer, place))
+        if isinstance(found, Response):
+            return found
         headers = {
             **self._headers,
             "content-length": str(found.size),
-            "content-disposition": f"attachment; filename*=UTF-8''{quote(found.name, safe='')}",
+            "content-disposition": _attach(found.name),
         }
-        body = self._read(request, key, found) if request.method == "GET" else _nothing()
+        body = self._read(request, place, found) if request.method == "GET" else _nothing()
         return StreamingResponse(body, 200, headers, "application/octet-stream")
 
-    async def _read(self, request: Request, key: str, found: download.Download) -> AsyncIterator[bytes]:
-        at = 0
+    async def _send_list(self, request: Request, place: Place) -> Response:
+        found = await self._find(request, place, partial(download.find_export, self.explorer, place))
+        if isinstance(found, Response):
+            return found
+        if isinstance(found, Redirect):
+            return Answer(303, location=found.place.link_from(place)).send(request, self._headers)
+        if isinstance(found, Page):
+            return make_answer(found).send(request, self._headers)
+        headers = {**self._headers, "content-disposition": _attach(found.name)}
+        body = self._write(place, found) if request.method == "GET" else _nothing()
+        return StreamingResponse(body, 200, headers, found.media_type)
+
+    async def _find(self, request: Request, place: Place, find: Callable[[], T]) -> T | Response:
+        """Find what is to be sent, in a thread; words where there is nothing of the kind, or where it takes too long."""
+        try:
+            return await self.workers.run("/".join(place.table or ()), place, find)
+        except LakeError as error:
+            return self._make_page_of(place, error).send(request, self._headers)
+        except (TooSlow, TooMany, Stopping):
+            why = "It could not be looked up in time."
+            notice = make_notice(place, 504, "Takes long", why, reload="It goes on where it was:")
+            return notice.send(request, self._headers)
+
+    async def _write(self, place: Place, found: download.Export) -> AsyncIterator[bytes]:
+        """Write the pieces of a list; what goes wrong ends the connection, so that nobody takes a part for the whole."""
+        key = "/".join(place.table or ())
+        while chunk := await self.workers.run(key, object(), partial(next, found.chunks, b"")):
+            yield chunk
+
+    async def _read(self, request: Request, place: Place, found: download.Download) -> AsyncIterator[bytes]:
+        key, at = "/".join(place.table or ()), 0
         while at < found.size:
             wanted = min(_CHUNK, found.size - at)
             try:
@@ -219,6 +246,11 @@ def _describe_slow(place: Place, key: str, slow: TooSlow) -> Answer:
         "It is still being made, and what was read is kept. Pages of other tables do not wait for it.",
     )
     return make_notice(place, 504, "Takes long", *words, reload="It goes on where it was:")
+
+
+def _attach(name: str) -> str:
+    """The header by which a browser keeps a file under a name."""
+    return f"attachment; filename*=UTF-8''{quote(name, safe='')}"
 
 
 def _do_nothing() -> None:

@@ -163,7 +163,7 @@ def configure(app: Any, limits: Limits | None = None) -> uvicorn.Config:
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        timeout_keep_alive=5,
+        timeout_keep_alive=15,  # longer than clients keep one (httpx: 5): who closes first must not be the server
         timeout_graceful_shutdown=1,
         h11_max_incomplete_event_size=MOST_ADDRESS + MOST_HEADERS + 4_096,
     )

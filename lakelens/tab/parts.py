@@ -129,8 +129,8 @@ def fetch_packages(folder: Path, lock: str) -> None:
     # a wheel for Linux has the Python files of a package that has none for the tab
     platforms = [f"--platform={name}" for name in (PYODIDE["platform"], "manylinux2014_x86_64")]
     run(
-        [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--require-hashes", "--no-deps",
-         f"--requirement={pins}", f"--dest={wheels}", "--only-binary=:all:", "--implementation=cp",
+        [sys.executable, "-P", "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--require-hashes",
+         "--no-deps", f"--requirement={pins}", f"--dest={wheels}", "--only-binary=:all:", "--implementation=cp",
          f"--python-version={PYODIDE['python']}", f"--abi=cp{PYODIDE['python']}", *platforms],
         "the wheels of packages.lock from PyPI",
     )  # fmt: skip

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lakelens.caching import cached_property
 from lakelens.model.arrow import read_cell
-from lakelens.model.collections import Items, Preview, QueryResult, Rows
+from lakelens.model.collections import PAIR, Items, Preview, QueryResult, Rows
+from lakelens.model.facts.facts import build_rows
 from lakelens.model.fileset import FileSet
 from lakelens.model.manifest import Entries, Entry
 from lakelens.model.scan.choosing import choose_numbers, sort_numbers
@@ -93,6 +94,11 @@ class Source(ABC):
     def choose(self, positions: Sequence[int]) -> Any:
         """Some of them, as a list of the same kind."""
         return [self.subject[position] for position in positions]
+
+    def to_arrow(self, positions: Sequence[int]) -> pa.Table:
+        """Some of them as an Arrow table, in this order. Raises `LakeError` where they cannot be read."""
+        table: pa.Table = self.choose(positions).to_arrow()
+        return table
 
     def render(self, position: int) -> str:
         """The card of one of them, without its style; empty where each is a page of its own."""
@@ -452,6 +458,13 @@ class EntrySource(Source):
         self._kept = dict([*self._kept.items(), *made.items()][-_KEPT:])
         return Entries([made[position] for position in positions])
 
+    def to_arrow(self, positions: Sequence[int]) -> pa.Table:
+        """See `Source.to_arrow`: all of them are decoded once, however many are taken."""
+        import pyarrow as pa
+
+        table: pa.Table = self.subject.entries.to_arrow()
+        return table.take(pa.array(positions, pa.int64()))
+
     def render(self, position: int) -> str:
         """See `Source.render`."""
         return render_card(self._read(position), style=False)
@@ -509,6 +522,11 @@ class PairSource(Source):
     def choose(self, positions: Sequence[int]) -> Items[tuple[str, Any]]:
         """See `Source.choose`."""
         return Items([self._pairs[position] for position in positions])
+
+    def to_arrow(self, positions: Sequence[int]) -> pa.Table:
+        """See `Source.to_arrow`: both as text; a value that is no text is JSON."""
+        chosen = (self._pairs[position] for position in positions)
+        return build_rows(chosen, PAIR).rename_columns(list(self._names))
 
     def render(self, position: int) -> str:
         """See `Source.render`."""

@@ -14,7 +14,7 @@ import pytest
 from pyarrow import orc, parquet
 
 import lakelens as ll
-from lakelens.cli.json_values import make_plain
+from lakelens.answers.json_values import make_plain
 from lakelens.codecs.avro.record_spans import format_logical
 from lakelens.codecs.avro.types import FixedType
 from lakelens.codecs.iceberg.transforms import Transform

@@ -13,7 +13,7 @@ from urllib.parse import urljoin, urlsplit
 import lakelens as ll
 from lakelens.explorer.explorer import Explorer
 from lakelens.explorer.inside import Inside
-from lakelens.explorer.page import Link, Listing, Page, Part, Split
+from lakelens.explorer.page import Link, Listing, Page, Part, Section, Split
 from lakelens.explorer.place import Place
 from lakelens.explorer.render import render_page
 from lakelens.model.bytes_view import BytesView
@@ -93,6 +93,8 @@ def list_parts(parts: Any) -> Iterator[Part]:
         yield part
         if isinstance(part, Split):
             yield from list_parts((*part.main, *part.side))
+        elif isinstance(part, Section):
+            yield from list_parts(part.parts)
 
 
 def list_listings(page: Page) -> list[Listing]:

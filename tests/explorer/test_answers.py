@@ -20,10 +20,10 @@ from lakelens.answers.question import find_question
 from lakelens.errors import LakeError
 from lakelens.explorer import answers
 from lakelens.explorer.explorer import Explorer
+from lakelens.explorer.offers import find_price
 from lakelens.explorer.page import Form, Listing, Page, Redirect
 from lakelens.explorer.pages.diff import NOTHING
 from lakelens.explorer.place import Place
-from lakelens.explorer.prices import find_price
 from lakelens.explorer.questions import ask_question
 from lakelens.explorer.render import render_page
 from lakelens.model.table import Table
@@ -359,7 +359,7 @@ def test_what_the_navigation_says_was_worked_out_before() -> None:
     table = ll.sample("iceberg")
     reads = table.reads.requests
     assert answers.peek_check(table) == "not run"
-    assert answers.peek_health(table) == answers.peek_space(table) == ""
+    assert answers.peek_health(table) == answers.peek_space(table) == "not run"
     assert table.reads.requests == reads
     asked: dict[str, dict[str, Any]] = {
         "check": {"data": False, "snapshots": "all"},

@@ -43,7 +43,8 @@ def test_the_overview_shows_the_map_of_its_snapshot(name: str) -> None:
     section = find_map(page)
     assert isinstance(section.parts[0], Wide) and section.parts[0].words
     assert f"new: {find_answers(section)['new files']}" == reader.table.map().news
-    assert markup.count('<img src="data:image/svg+xml;base64,') == 1
+    growth = [part for part in page.parts if isinstance(part, Section) and part.heading == "Over time"]
+    assert markup.count('<img src="data:image/svg+xml;base64,') == 1 + len(growth)
     assert not re.search(r"<svg[^>]*>.*<script|javascript:", markup)
 
 

@@ -17,12 +17,13 @@ import lakelens as ll
 from lakelens.analysis.timeline.timeline import group_statements
 from lakelens.explorer.assets import read_assets
 from lakelens.explorer.explorer import Explorer
-from lakelens.explorer.page import Figure, Figures, Listing, Page, Redirect, Section
+from lakelens.explorer.page import Figure, Figures, Listing, Page, Redirect, Section, Wide
 from lakelens.explorer.place import Place
 from lakelens.explorer.render import MOST_BYTES, render_page
 from lakelens.views.card import wording
 from lakelens.views.card.model import Card, Grid
 from tests.benchmarks.tables import Tables
+from tests.explorer.reading import Reader, find_grid
 
 
 def show(explorer: Explorer, place: Place) -> Page:
@@ -299,3 +300,33 @@ def test_the_sheet_is_small_and_fetches_nothing() -> None:
     assert len(sheet.encode()) < 20_000
     assert "url(" not in sheet
     assert "@import" not in sheet
+
+
+def test_the_charts_over_time_are_what_the_snapshots_record() -> None:
+    """Up to the pinned snapshot, on its branch; a table of one state has none."""
+    reader = Reader.of_sample("iceberg")
+    page, _ = reader.get("")
+    (section,) = (part for part in page.parts if isinstance(part, Section) and part.heading == "Over time")
+    (wide,) = section.parts
+    assert isinstance(wide, Wide)
+    snapshots = reader.table.snapshots
+    live = [snapshot.known_live_rows.count for snapshot in snapshots]
+    assert f"After each of {len(snapshots)} snapshots: rows live {live[0]} to {live[-1]}" in wide.words
+    second = reader.explorer.answer(Place((), str(snapshots[1].id)))
+    assert isinstance(second, Page)
+    (section,) = (part for part in second.parts if isinstance(part, Section) and part.heading == "Over time")
+    assert (
+        isinstance(section.parts[0], Wide) and f"rows live {live[0]} to {live[1]}" in section.parts[0].words
+    )
+    first = reader.explorer.answer(Place((), str(snapshots[0].id)))
+    assert isinstance(first, Page)
+    assert not [part for part in first.parts if isinstance(part, Section) and part.heading == "Over time"]
+
+
+def test_each_file_names_the_commit_that_added_it() -> None:
+    reader = Reader.of_sample("iceberg")
+    page, markup = reader.get("files")
+    grid = find_grid(page, "added by")
+    assert [row[-1].text for row in grid.rows] == [str(file.snapshot_id) for file in reader.table.files]
+    others = {str(file.snapshot_id) for file in reader.table.files} - {reader.pinned}
+    assert others and all(f'href="../@{other}/"' in markup for other in others)

@@ -16,6 +16,7 @@ from lakelens.explorer.place import Place
 from lakelens.explorer.stored import Stored, count_entries, read_entries
 from lakelens.model.bytes_view import BytesView
 from lakelens.model.datafile import DataFile, IndexFile, StatisticsFile
+from lakelens.model.facts.facts import Fact, Facts, build_rows
 from lakelens.model.manifest import Manifest, ManifestList
 from lakelens.model.stats import Encoded
 from lakelens.model.storage import MetadataLogEntry, StoredFile
@@ -24,6 +25,8 @@ from lakelens.views.card.model import Card, Column, Grid, Note, Target
 from lakelens.views.listing import Source
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from lakelens.codecs.span.span import Span
 
 _KINDS: tuple[tuple[type, str], ...] = (
@@ -35,6 +38,13 @@ _KINDS: tuple[tuple[type, str], ...] = (
     (DataFile, "file"),
 )
 _COLUMNS = (Column("object"), Column("what it is"), Column("bytes", is_number=True))
+_OBJECT: Facts = (
+    Fact("path"),
+    Fact("relative_path"),
+    Fact("role"),
+    Fact("size_bytes", "int64"),
+    Fact("modified", "time"),
+)
 _SMALL = 4_096  # bytes whose leaves are all looked at
 _MOST_SIBLINGS = 200_000  # parts of a structure that are walked to find those beside one
 
@@ -96,6 +106,10 @@ class ObjectSource(Source):
     @property
     def _known(self) -> Sequence[str]:
         return [column.name for column in _COLUMNS]
+
+    def to_arrow(self, positions: Sequence[int]) -> pa.Table:
+        """See `Source.to_arrow`."""
+        return build_rows(self.choose(positions), _OBJECT)
 
     def _grid(self, positions: Sequence[int]) -> Grid:
         rows = [

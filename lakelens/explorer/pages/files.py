@@ -39,9 +39,25 @@ def make_files(visit: Visit) -> Page:
     """List the data files and delete files of the snapshot, in pages."""
     files = Stored(visit).files
     source = make_source(files)
-    listing = make_listing(
-        source, visit.place, adorn=link_rows("file", lambda place: target_file(files[place]))
-    )
+    link_files = link_rows("file", lambda place: target_file(files[place]))
+
+    def add_commit(drawn: Drawn, positions: Sequence[int]) -> Drawn:
+        """Add which commit added each file, as a column, where the format says that."""
+        drawn = link_files(drawn, positions)
+        added = [files[position].snapshot_id for position in positions]
+        if not any(added):
+            return drawn
+        for row, commit in zip(drawn.rows, added, strict=True):
+            row.append(
+                cells.ABSENT
+                if commit is None
+                else replace(cells.code(str(commit)), target=Target("snapshot", str(commit)))
+            )
+        return drawn._replace(
+            names=[*drawn.names, "added by"], columns=[*drawn.columns, Column("added by", is_short=True)]
+        )
+
+    listing = make_listing(source, visit.place, adorn=add_commit)
     size = f"{wording.plural(len(files), 'file')}, {wording.size(files.size_bytes)}"
     vectors = describe_vectors(files)
     head = Card("Files", f"{size}, of {name_state(visit)}{f'; {vectors}' if vectors else ''}")

@@ -7,8 +7,8 @@ from lakelens.analysis.figures import count_known
 from lakelens.explorer.answers import find_check
 from lakelens.explorer.explorer import Visit, page
 from lakelens.explorer.listing import make_listing
+from lakelens.explorer.offers import find_price
 from lakelens.explorer.page import Page, Part
-from lakelens.explorer.prices import find_price
 from lakelens.model.finding import Findings
 from lakelens.model.table import Table
 from lakelens.views.answers.check import format_counts

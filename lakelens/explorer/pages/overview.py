@@ -8,12 +8,13 @@ from dataclasses import replace
 from functools import partial
 
 from lakelens.analysis.figures import count_by_lists
+from lakelens.analysis.shape import measure_growth
 from lakelens.analysis.timeline.timeline import Timeline
 from lakelens.answers.question import find_question
 from lakelens.explorer.changes import grid_statements, list_statements
 from lakelens.explorer.explorer import Visit, page
 from lakelens.explorer.maps import show_map
-from lakelens.explorer.page import Drawing, Figure, Figures, Link, Links, Page, Part, Section
+from lakelens.explorer.page import Drawing, Figure, Figures, Link, Links, Page, Part, Section, Wide
 from lakelens.explorer.questions import make_form
 from lakelens.model.snapshot import Snapshot
 from lakelens.model.table import Table
@@ -21,11 +22,13 @@ from lakelens.views.card import cells, wording
 from lakelens.views.card.model import Card, Cell, Note
 from lakelens.views.cards.finding import fold_findings, format_alert
 from lakelens.views.present import present
+from lakelens.views.timeline.growth import draw_growth
 from lakelens.views.timeline.layout import lay_out
 from lakelens.views.timeline.picture import describe_cuts, list_legend
 from lakelens.views.timeline.wording import describe_history
 
 _MOST_STATEMENTS = 6
+_MOST_STATES = 200
 # folds of a table's card that are sections of their own here
 _ELSEWHERE = ("Changes", "Findings", "Writes")
 
@@ -50,12 +53,31 @@ def make_overview(visit: Visit) -> Page:
         parts += [] if form is None else [form]
     parts += [
         *draw_history(visit, table.history),
+        *_show_growth(visit),
         *_show_changes(visit),
         show_findings(visit),
         drawn,
         *_show_parts(snapshot, card),
     ]
     return Page(visit.place, title.noun, parts)
+
+
+def _show_growth(visit: Visit) -> Iterator[Section]:
+    """Show how the branch of the pinned snapshot grew up to it; of a long history as many states as a line shows."""
+    history, key = visit.table.history, visit.place.snapshot
+    place = history.find(key)
+    if place is None:
+        return
+    lane = history.marks[place].lane
+    marks = [mark for mark in history.marks[: place + 1] if mark.lane == lane]
+    if len(marks) > _MOST_STATES:
+        marks = [marks[round(at * (len(marks) - 1) / (_MOST_STATES - 1))] for at in range(_MOST_STATES)]
+    picture = visit.keep(
+        ("growth", key), lambda: draw_growth(measure_growth(mark.snapshot for mark in marks))
+    )
+    if picture is not None:
+        words = "after each commit on this branch, as the snapshots record it"
+        yield Section("Over time", words, (Wide(Card("", "", body=(picture,)), picture.words),))
 
 
 def _list_figures(table: Table, snapshot: Snapshot) -> Iterator[Figure]:

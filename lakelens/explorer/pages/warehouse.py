@@ -12,6 +12,7 @@ from lakelens.explorer.frame import list_crumbs
 from lakelens.explorer.listing import FROM, SORT, make_listing
 from lakelens.explorer.page import Listing, Page, Part, Redirect, Section
 from lakelens.explorer.place import BELOW, Place
+from lakelens.model.facts.facts import build_rows
 from lakelens.model.warehouse.catalog import Catalog, FoundTable, Outline
 from lakelens.options import display
 from lakelens.views.card import cells, wording
@@ -20,6 +21,8 @@ from lakelens.views.cards.catalog import fold_problems, grid_views
 from lakelens.views.listing import Source
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from lakelens.explorer.explorer import Explorer
 
 _NEWEST = "last commit, UTC"
@@ -116,6 +119,10 @@ class TableSource(Source):
     @cached_property
     def _words(self) -> Sequence[str]:
         return [" ".join(cell.text for cell in row).casefold() for row in self._rows]
+
+    def to_arrow(self, positions: Sequence[int]) -> pa.Table:
+        """See `Source.to_arrow`: the columns of `Catalog.to_arrow`."""
+        return build_rows((self._tables[position][1] for position in positions), Catalog.facts)
 
     def _grid(self, positions: Sequence[int]) -> Grid:
         return Grid(_COLUMNS, tuple(self._rows[position] for position in positions))

@@ -20,7 +20,7 @@ from lakelens.display import Named
 from lakelens.errors import LakeError
 from lakelens.explorer.listing import FILTER, SORT
 from lakelens.explorer.locating import pin
-from lakelens.explorer.page import Form, Page, Redirect
+from lakelens.explorer.page import Exports, Form, Page, Redirect
 from lakelens.explorer.place import Place
 from lakelens.explorer.render import render_page
 from lakelens.explorer.site.single import TableExplorer
@@ -40,7 +40,7 @@ _ASKED = frozenset((FILTER, SORT, "run", "data", "map"))
 _NOT_THERE = 404
 _BYTES = "bytes"
 # what a reader asks: without a question there is nothing on these pages, and without a server no answer
-_QUESTIONS = frozenset(("explain", "row", "check"))
+_QUESTIONS = frozenset(("explain", "row", "check", "sql", "dry_run"))
 # pages that say the same of the table, or of one stored object, whichever snapshot they are asked at
 _OF_NO_SNAPSHOT = frozenset(
     (
@@ -233,7 +233,7 @@ def _without_forms(part: Any) -> Any:
     changes: dict[str, Any] = {}
     for field in fields(part) if _is_ours(part) else ():
         value = getattr(part, field.name)
-        if isinstance(value, Form):
+        if isinstance(value, Form | Exports):
             changes[field.name] = None
         elif isinstance(value, tuple) and any(map(_is_ours, value)):
             changes[field.name] = tuple(_without_forms(item) for item in value if not isinstance(item, Form))

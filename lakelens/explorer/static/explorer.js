@@ -5,7 +5,7 @@
   // after g: the last step of the address that a link of the page leads to
   const PAGES = {
     o: "", t: "timeline", s: "snapshots", f: "files", m: "manifests", d: "deletes", b: "metadata", n: "findings",
-    c: "check", h: "health", p: "space", e: "explain", r: "refs", y: "schema",
+    c: "check", h: "health", p: "space", e: "explain", r: "refs", y: "schema", i: "row", q: "sql", x: "dry_run",
   };
   const FIELDS = "input, select, textarea, [contenteditable]";
   const all = (selector) => [...document.querySelectorAll(selector)].filter((one) => one.checkVisibility?.() ?? true);
@@ -168,6 +168,30 @@
     if (showKeys()) event.preventDefault();
   });
 
+  // A slider over the first field of a form: it stops at the values that there are, and says what each comes to.
+  function slide() {
+    for (const place of document.querySelectorAll("[data-slides]:empty")) {
+      const field = place.closest("form").querySelector("label :is(input, select)");
+      const steps = JSON.parse(place.dataset.slides);
+      const range = Object.assign(document.createElement("input"), { type: "range", min: 0, max: steps.length - 1 });
+      const words = document.createElement("output");
+      range.setAttribute("aria-label", field.closest("label").querySelector("span").textContent);
+      const set = (at) => {
+        range.setAttribute("aria-valuetext", `${steps[at][0]}: ${steps[at][1]}`);
+        words.replaceChildren(Object.assign(document.createElement("b"), { textContent: steps[at][0] }), ` ${steps[at][1]}`);
+      };
+      const known = steps.findIndex(([value]) => value === field.value);
+      range.value = known < 0 ? 0 : known;
+      if (known >= 0) set(known);
+      else words.textContent = "drag to a time";
+      range.addEventListener("input", () => {
+        field.value = steps[range.value][0];
+        set(range.value);
+      });
+      place.append(range, words);
+    }
+  }
+
   // What scrolls sideways can be reached by Tab, and so scrolled by a keyboard, where nothing in it can.
   function reach() {
     for (const box of all(".ll-root, .ll-root .ll-i")) {
@@ -177,7 +201,9 @@
     }
   }
   reach();
+  slide();
   addEventListener("resize", reach);
+  new MutationObserver(slide).observe(document.body, { childList: true, subtree: true }); // a tab puts other pages here
   document.addEventListener("toggle", reach, true);
 
   // what a mark of a picture says, also before the browser shows it

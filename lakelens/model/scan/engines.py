@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable
+from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal
 
-from lakelens.errors import Unsupported, WrongArgument
+from lakelens.errors import LakeError, Unsupported, WrongArgument
+from lakelens.installed import write_command
+from lakelens.lazy import dataclass
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Engine = Literal["duckdb", "datafusion"]
+_BATCH = 4_096
+_START = 20.0  # seconds in which a process starts and its views are there, beside those of its query
+_TOO_LONG = 75  # the status of a process whose time was over
+_WHOLE, _CUT, _FAILED = b"W", b"C", b"F"
 
 
 def choose_engine(engine: str | None) -> Engine:
@@ -39,7 +52,86 @@ def run_query(query: str, views: dict[str, pa.Table], engine: Engine | None = No
     return run(query, views)
 
 
-def _run_duckdb(query: str, views: dict[str, pa.Table]) -> pa.Table:
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a query may take: seconds, and rows of its result; `memory` is in bytes, beside its views."""
+
+    seconds: float
+    rows: int
+    memory: int = 1 << 30
+
+
+def run_bounded(
+    query: str, views: dict[str, pa.Table], engine: Engine, bounds: Bounds
+) -> tuple[pa.Table, bool]:
+    """Run a query in a process of its own, which ends with its time; its first rows, and whether there are more.
+
+    Raises `LakeError` where the time or the memory is over, and RuntimeError with the words of the engine.
+
+    >>> import pyarrow as pa
+    >>> found, is_cut = run_bounded("SELECT id FROM t", {"t": pa.table({"id": [3, 4]})}, choose_engine(None), Bounds(60, 1))
+    >>> found["id"].to_pylist(), is_cut
+    ([3], True)
+    """
+    import pyarrow as pa
+
+    said = f"the query was ended: it takes longer than {bounds.seconds:g} seconds"
+    asked = pickle.dumps((query, engine, bounds, views))
+    try:
+        answered = subprocess.run(
+            write_command("lakelens.model.scan.engines:answer_parent"),
+            input=asked,
+            capture_output=True,
+            timeout=bounds.seconds + _START,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise LakeError(said, hint="ask for less") from None
+    if answered.returncode == _TOO_LONG:
+        raise LakeError(said, hint="ask for less")
+    kind, content = answered.stdout[:1], answered.stdout[1:]
+    if kind == _FAILED:
+        raise RuntimeError(content.decode(errors="replace"))
+    if kind not in (_WHOLE, _CUT):
+        words = f"the process of the query ended with status {answered.returncode}"
+        raise LakeError(f"{words}: it may have taken more than its memory", hint="ask for less")
+    return pa.ipc.open_stream(content).read_all(), kind == _CUT
+
+
+def answer_parent() -> None:
+    """Run the query on the standard input, and write its first rows, or what went wrong, to the standard output."""
+    import pyarrow as pa
+
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as answer:
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no answer
+        query, engine, bounds, views = pickle.load(sys.stdin.buffer)
+        run = _run_duckdb if engine == "duckdb" else _run_datafusion
+        import_module(engine)  # which is not the query's time
+        ending = threading.Timer(bounds.seconds, os._exit, (_TOO_LONG,))
+        ending.daemon = True
+        ending.start()
+        try:
+            found = run(query, views, bounds)
+        except Exception as error:
+            answer.write(_FAILED + str(error).encode(errors="replace"))
+            return
+        answer.write(_WHOLE if len(found) <= bounds.rows else _CUT)
+        with pa.ipc.new_stream(answer, found.schema) as stream:
+            stream.write_table(found.slice(0, bounds.rows))
+
+
+def _take(batches: Iterable[pa.RecordBatch], bounds: Bounds | None) -> list[pa.RecordBatch]:
+    """Take batches until there are more rows than are wanted."""
+    taken, rows = [], 0
+    for batch in batches:
+        taken.append(batch)
+        rows += len(batch)
+        if bounds is not None and rows > bounds.rows:
+            break
+    return taken
+
+
+def _run_duckdb(query: str, views: dict[str, pa.Table], bounds: Bounds | None = None) -> pa.Table:
     import duckdb
     import pyarrow as pa
 
@@ -49,20 +141,35 @@ def _run_duckdb(query: str, views: dict[str, pa.Table]) -> pa.Table:
         connection.execute("SET TimeZone = 'UTC'")
         # a query must reach neither files nor the variables of this process
         connection.execute("SET python_enable_replacements = false")
+        connection.execute("SET temp_directory = ''")
+        if bounds is not None:
+            connection.execute(f"SET memory_limit = '{bounds.memory}B'")
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
         found = connection.sql(query)
-        return pa.table({}) if found is None else found.to_arrow_table()
+        if found is None:
+            return pa.table({})
+        if bounds is None:
+            return found.to_arrow_table()
+        reader = found.to_arrow_reader(_BATCH)
+        return pa.Table.from_batches(_take(reader, bounds), reader.schema)
 
 
-def _run_datafusion(query: str, views: dict[str, pa.Table]) -> pa.Table:
+def _run_datafusion(query: str, views: dict[str, pa.Table], bounds: Bounds | None = None) -> pa.Table:
     import pyarrow as pa
-    from datafusion import SessionContext, SQLOptions
+    from datafusion import RuntimeEnvBuilder, SessionContext, SQLOptions
 
-    context = SessionContext()
+    runtime = RuntimeEnvBuilder().with_disk_manager_disabled()
+    context = SessionContext(
+        runtime=runtime if bounds is None else runtime.with_greedy_memory_pool(bounds.memory)
+    )
     for name, view in views.items():
         nothing = [pa.nulls(0, field.type) for field in view.schema]
         batches = view.to_batches() or [pa.RecordBatch.from_arrays(nothing, schema=view.schema)]
         context.register_record_batches(name, [batches])
     reading = SQLOptions().with_allow_ddl(False).with_allow_dml(False).with_allow_statements(False)
-    return context.sql_with_options(query, reading).to_arrow_table()
+    found = context.sql_with_options(query, reading)
+    if bounds is None:
+        return found.to_arrow_table()
+    batches = _take((batch.to_pyarrow() for batch in found.execute_stream()), bounds)
+    return pa.Table.from_batches(batches, found.schema())
