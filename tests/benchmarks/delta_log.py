@@ -93,6 +93,9 @@ def write_table(root: Path, files: int, columns: int) -> None:
             ]
             writer.write_table(pa.Table.from_arrays(columns_of, schema=_SCHEMA))
     (log / "_last_checkpoint").write_text(json.dumps({"version": 10, "size": files + 2}))
+    # Spark wants the commit of a version, whatever its checkpoint says
+    info = {"commitInfo": {"timestamp": 1_700_000_000_000, "operation": "WRITE"}}
+    (log / f"{10:020}.json").write_text(json.dumps(info) + "\n", "utf-8")
 
 
 def write_commits(root: Path, commits: int) -> None:
