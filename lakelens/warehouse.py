@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Interrupted, LakeError, Unsupported
 from lakelens.formats.base import ViewFound
-from lakelens.io.border import EnclosedStore
-from lakelens.io.local import open_source
+from lakelens.io.border import EnclosedStore, FixedStore
+from lakelens.io.local import LocalStore, open_source
 from lakelens.io.relocation import split_location
 from lakelens.io.store import ObjectInfo, Store, list_names
 from lakelens.io.waves import NEAR, is_far
@@ -28,6 +28,7 @@ from lakelens.walking import Detected, TableWalk
 
 if TYPE_CHECKING:
     from lakelens.catalogs.entry import CatalogEntry
+    from lakelens.io.remote.web import AskWeb
 
 # tables behind a network of which it is kept for their outlines what was read to find them, and entries of listings of each
 _MOST_KEPT, _MOST_LISTED = 200, 2_000
@@ -125,6 +126,22 @@ def find_in_store(
     tables = [one for one in found if isinstance(one, FoundTable)]
     views = [one for one in found if isinstance(one, FoundView)]
     return Catalog(path, tables, problems, views, folders)
+
+
+def find_fixed(root: str) -> Catalog:
+    """Find what is in a directory that nobody changes and that has no links; nothing outside of it is read."""
+    return find_in_store(FixedStore(LocalStore(), root), root)
+
+
+def find_in_web(ask: AskWeb, url: str, root: str) -> Catalog:
+    """Find what is in a public bucket or web folder, for a page of a browser: see `lakelens.io.remote.web.open_web`.
+
+    Raises `LakeError` where nothing there can be asked or listed.
+    """
+    from lakelens.io.remote.web import open_web
+
+    store = open_web(ask, url, root)
+    return find_in_store(EnclosedStore(store, root), root)
 
 
 class _Search(Progress):

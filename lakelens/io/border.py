@@ -172,6 +172,47 @@ class EnclosedStore:
         return child
 
 
+class FixedStore(EnclosedStore):
+    """A directory of the local disk that nobody changes and that has no links, as a browser gives one to a page.
+
+    What was listed once is known: nothing is asked for twice, and no path is followed through links.
+
+    >>> import tempfile, pathlib
+    >>> from lakelens.io.local import LocalStore
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "a").write_bytes(b"1")
+    >>> store = FixedStore(LocalStore(), str(folder))
+    >>> [child.name for child in store.list(str(folder))], store.read(str(folder / "a"))
+    (['a'], b'1')
+    """
+
+    def __init__(self, inner: Store, root: str) -> None:
+        super().__init__(inner, root)
+        self._listed: dict[str, dict[str, ObjectInfo]] = {}
+
+    def info(self, path: str) -> ObjectInfo:
+        folder, _, name = path.rstrip("/").rpartition("/")
+        known = self._listed.get(folder, {}).get(name)
+        return known or self._ask(path, self.inner.info)
+
+    def list(self, path: str) -> list[ObjectInfo]:
+        folder = path.rstrip("/")
+        if folder not in self._listed:
+            self._listed[folder] = {child.name: child for child in self._ask(path, self.inner.list)}
+        return [*self._listed[folder].values()]
+
+    def _reach(self, path: str) -> str:
+        home = self.root.rstrip("/")
+        is_plain = ".." not in path and "\0" not in path
+        if not (
+            (path == home or path.startswith(f"{home}/"))
+            if is_plain
+            else f"{normpath(path)}/".startswith(f"{home}/")
+        ):
+            self._refuse(path)
+        return path
+
+
 def _join(folder: str, name: str) -> str:
     return f"{folder.rstrip('/')}/{name}"
 

@@ -1,7 +1,8 @@
 """The folder of a tab: static files that any web server sends, below any path.
 
 `index.html` is the page Open; its policy lets the browser ask no other origin. `wide.html` is the same page with a wider
-policy, for packages of Pyodide's index. Names of parts are the same in every version: the service worker keeps one together.
+policy, for lakes at an address and for packages of Pyodide's index; `embed.html` is what `<lakelens-view>` frames. Names of
+parts are the same in every version: the service worker keeps one together.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from lakelens.errors import LakeError
 from lakelens.explorer.assets import read_assets
 from lakelens.installed import read_packaged, read_text
 from lakelens.samples import read_samples
+from lakelens.tab.inside import FIRST
 from lakelens.tab.parts import PYODIDE, Gathered, find_node, make_archive, make_once, run
 from lakelens.views.card.markup import template_environment
 from lakelens.views.card.wording import name, plural
@@ -35,10 +37,13 @@ if TYPE_CHECKING:
 MARK = "tab.json"
 _POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self' blob:; style-src 'self'; "
-    "style-src-attr 'unsafe-inline'; img-src 'self' data:; connect-src {connect}; form-action 'none'; base-uri 'none'"
+    "style-src-attr 'unsafe-inline'; img-src 'self' data:; connect-src {connect}; form-action 'none'; base-uri 'none'; "
+    "frame-src 'self'"
 )
-_PAGES = {"index.html": "'self'", "wide.html": "'self' https:"}
-_STATIC = ("tab.css", "tab.mjs", "source.mjs", "python.mjs", "worker.mjs", "view.mjs")
+# a bucket on this machine has no certificate
+_ANY = "'self' https: http://127.0.0.1:* http://localhost:*"
+_PAGES = {"index.html": "'self'", "wide.html": _ANY, "embed.html": _ANY}
+_STATIC = ("tab.css", "tab.mjs", "source.mjs", "python.mjs", "worker.mjs", "view.mjs", "lakelens-view.js")
 # rooms of lakelens that a browser has no use for
 _LEFT_OUT = (
     "cli",
@@ -138,7 +143,7 @@ def make_files(parts: Gathered) -> tuple[dict[str, bytes], Sequence[Fetched]]:
     fetched = [{"name": part.name, "size": part.sent} for part in described]
     fetched.append({"name": "pyodide-lock.json", "size": len(lock)})
     files |= make_pages({"version": version, "parts": fetched}, described, licences)
-    shell = ["./", *_PAGES, "licences.html", *_STATIC, *read_assets()]
+    shell = ["./", *_PAGES, "licences.html", "example.html", *_STATIC, *read_assets()]
     kept = [*shell, "pyodide-lock.json", *(part.name for part in described)]
     script = read_text("lakelens.tab", "static", "sw.js")
     known = {"VERSION": version, "SHELL": shell, "KEPT": kept}
@@ -153,7 +158,7 @@ def make_files(parts: Gathered) -> tuple[dict[str, bytes], Sequence[Fetched]]:
 def make_pages(
     known: dict[str, Any], parts: Sequence[Fetched], licences: Mapping[str, str]
 ) -> dict[str, bytes]:
-    """Make the pages: Open, the same with a wider policy, and the licences; `known` is what the script knows."""
+    """Make the pages: Open, the same with a wider policy and in a frame, licences, an example; `known` is for the script."""
     totals = {"unpacked": sum(part.unpacked for part in parts), "sent": sum(part.sent for part in parts)}
     by_name = {sample.name: sample for sample in read_samples()}
     samples = [by_name[name] for name in dict.fromkeys((*_SHOWN, *by_name))]
@@ -163,19 +168,24 @@ def make_pages(
     }  # fmt: skip
     pages = {}
     for page, connect in _PAGES.items():
-        is_wide = page != "index.html"
-        said = json.dumps({**known, "isWide": is_wide})
+        is_wide, is_embed = page != "index.html", page == "embed.html"
+        said = json.dumps({**known, "isWide": is_wide, "isEmbed": is_embed})
         markup = (
             _environment()
             .get_template("open.html")
-            .render(**common, policy=_POLICY.format(connect=connect), known=said, is_wide=is_wide)
+            .render(
+                **common,
+                policy=_POLICY.format(connect=connect),
+                known=said,
+                is_wide=is_wide,
+                is_embed=is_embed,
+            )
         )
         pages[page] = markup.encode()
-    pages["licences.html"] = (
-        _environment()
-        .get_template("licences.html")
-        .render(policy=_POLICY.format(connect="'none'"), licences=licences)
-    ).encode()
+    policy = _POLICY.format(connect="'none'")
+    for page, given in (("licences.html", {"licences": licences}), ("example.html", {})):
+        made = _environment().get_template(page).render(policy=policy, **given)
+        pages[page] = made.encode()
     return pages
 
 
@@ -203,26 +213,36 @@ def archive_code() -> bytes:
         if (
             is_code
             and relative.parts[0] not in _LEFT_OUT
-            and (relative.parts[0] != "tab" or path.suffix == ".py")
+            and (relative.parts[0] != "tab" or path.name in (FIRST, "__init__.py", "inside.py"))
         ):
-            found.append((f"lakelens/{relative.as_posix()}", path.read_bytes()))
+            content = path.read_bytes()
+            found.append(
+                (f"lakelens/{relative.as_posix()}", unpress(content) if path.suffix == ".zip" else content)
+            )
     return make_archive(found)
 
 
+def unpress(archive: bytes) -> bytes:
+    """Make an archive of the same files in which nothing is compressed: all of them together are much smaller later."""
+    return make_archive(_read_archive(archive), zipfile.ZIP_STORED)
+
+
 def compile_archive(runtime: Path, content: bytes, kept: Path | None = None) -> bytes:
-    """Compile the modules of an archive, in Node, with the Python that will run them: in a browser that takes seconds.
+    """Compile what of an archive a first page asks for, in Node, with the Python that will run it: see `compile.mjs`.
 
     `kept` is a folder in which the same one is found the next time. Raises `NotFetched` where Node is not there.
     """
 
     def make(folder: Path) -> None:
-        script, archive = folder / "compile.mjs", folder / "archive.zip"
-        archive.write_bytes(content)
-        script.write_bytes(read_packaged("lakelens.tab", "static", script.name))
-        run([str(find_node()), str(script), str(runtime), str(archive)], "compiled modules")
+        paths = [folder / name for name in ("compile.mjs", "archive.zip", FIRST)]
+        for path, held in zip(paths, (script, content, first), strict=True):
+            path.write_bytes(held)
+        run([str(find_node()), str(paths[0]), str(runtime), *map(str, paths[1:])], "compiled modules")
 
+    script = read_packaged("lakelens.tab", "static", "compile.mjs")
+    first = read_packaged("lakelens.tab", FIRST).replace(b"!", b"")
     with tempfile.TemporaryDirectory() as unkept:
-        known = hashlib.sha256(runtime.name.encode() + content).hexdigest()[:12]
+        known = hashlib.sha256(b"".join((runtime.name.encode(), script, first, content))).hexdigest()[:12]
         target = (kept or Path(unkept)) / f"compiled-{known}"
         make_once(target, make)
         return (target / "archive.zip").read_bytes()

@@ -9,20 +9,29 @@ import io
 import json
 import posixpath
 import re
+import sys
 import tempfile
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
+from importlib.abc import MetaPathFinder
 from pathlib import Path
+from typing import Any, Self
 
+import lakelens as ll
 from lakelens.errors import LakeError, NotInstalled
-from lakelens.explorer.explorer import Explorer
 from lakelens.explorer.failures import make_failure
 from lakelens.explorer.page import Page, Redirect
 from lakelens.explorer.place import Place
 from lakelens.explorer.render import render_fitting
-from lakelens.installed import EXTRAS
+from lakelens.explorer.site.fixed import FixedExplorer
+from lakelens.explorer.site.single import TableExplorer
+from lakelens.installed import EXTRAS, read_text
+from lakelens.samples import unpack_table
 from lakelens.views.card.model import Card
 from lakelens.views.card.wording import size
+from lakelens.warehouse import find_in_web
 
 #: Where what is asked of an address stands for all pages of a folder; the page Open has the style sheet and the script.
 _ASSETS = "."
@@ -31,6 +40,45 @@ _PACKAGE = re.compile(r"this needs (\w+),")
 MOST_UNPACKED = 200_000_000
 _MOST_FILES = 50_000
 _CHUNK = 1 << 20
+
+
+#: What is compiled beforehand, a name a line; `!` stands before those that are not imported without code for WebAssembly.
+FIRST = "first.txt"
+_NATIVE = ("cramjam", "msgspec", "xxhash")
+
+
+class Native(BaseException):
+    """A module with code for WebAssembly was asked for where there is none; no `except ImportError` takes it for absent."""
+
+
+class Guard(MetaPathFinder):
+    """While it lasts no code for WebAssembly is imported, of which a picture of the memory could not be taken."""
+
+    def find_spec(self, fullname: str, path: object = None, target: object = None) -> None:
+        if fullname.partition(".")[0] in _NATIVE:
+            raise Native(fullname)
+
+    def __enter__(self) -> Self:
+        sys.meta_path.insert(0, self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.meta_path.remove(self)
+
+
+def warm_up() -> None:
+    """Import what first pages ask for, and make some, as far as it is plain Python: templates are compiled then too."""
+    with Guard(), tempfile.TemporaryDirectory() as folder:
+        for name in read_text("lakelens.tab", FIRST).split():
+            if not name.startswith("!"):
+                with suppress(Native, ImportError):  # or one that a later lakelens no longer has
+                    import_module(name)
+        with suppress(Native):
+            explorer = TableExplorer(ll.open(unpack_table("hive", Path(folder)), format="hive"))
+            for page in ("", "files", "schema"):
+                found = explorer.follow(Place((), "-", page))
+                if isinstance(found, Page):
+                    render_fitting(found, link=lambda place: place.url, assets=_ASSETS)
 
 
 class Tab:
@@ -42,8 +90,8 @@ class Tab:
     ('sample/hive/@-/', 200)
     """
 
-    def __init__(self, root: str, prefix: str) -> None:
-        self.explorer, self._prefix = Explorer(root), prefix
+    def __init__(self, root: str, prefix: str, explorer: FixedExplorer | None = None) -> None:
+        self.explorer, self._prefix = explorer or FixedExplorer(root), prefix
 
     def answer(self, address: str) -> str:
         """Answer with a page, or with where the address leads, as JSON.
@@ -99,6 +147,37 @@ class Tab:
                     if file.is_file():
                         archive.write(file, f"{name}/{file.relative_to(path).as_posix()}")
             return made.getvalue()
+
+
+def open_address(ask: Callable[[str, str, str], Any], url: str, root: str, prefix: str) -> Tab:
+    """Open a public bucket, a web folder, or a zip of one. Raises `LakeError`.
+
+    `ask` is a function of the worker, which asks one host and no other: it gives the status, the headers in one text, and
+    the bytes.
+    """
+
+    def ask_web(verb: str, address: str, wanted: str) -> tuple[int, dict[str, str], bytes]:
+        answer = ask(verb, address, wanted)
+        pairs = (line.partition(":") for line in answer.headers.splitlines())
+        headers = {name.strip().lower(): held.strip() for name, _, held in pairs}
+        return answer.status, headers, answer.content.to_bytes()
+
+    if not url.lower().endswith(".zip"):
+        return Tab(root, prefix, FixedExplorer(root, lambda root: find_in_web(ask_web, url, root)))
+    size = ask_web("HEAD", url, "")[1].get("content-length", "")
+    if size.isdecimal() and int(size) > MOST_UNPACKED:
+        raise LakeError(f"a zip of {int(size):,} bytes; at most {MOST_UNPACKED:,} are fetched", path=url)
+    status, _, content = ask_web("GET", url, "")
+    if status != 200:
+        seen = f"status {status}" if status else "no answer that this page may read (CORS)"
+        raise LakeError("was not sent", path=url, expected="status 200", seen=seen)
+    with tempfile.TemporaryDirectory() as folder:
+        archive = Path(folder, posixpath.basename(url))
+        archive.write_bytes(content)
+        unpack(str(archive), root)
+    children = list(Path(root).iterdir())
+    is_single = len(children) == 1 and children[0].is_dir()  # a skeleton is a folder of that name
+    return Tab(str(children[0]) if is_single else root, prefix)
 
 
 def unpack(archive: str, root: str, most: int = MOST_UNPACKED) -> int:

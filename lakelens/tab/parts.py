@@ -150,16 +150,16 @@ def read_wheel(wheel: Path) -> Iterator[tuple[str, bytes]]:
                 yield name, archive.read(name)
 
 
-def make_archive(files: Iterable[tuple[str, bytes]]) -> bytes:
+def make_archive(files: Iterable[tuple[str, bytes]], kind: int = zipfile.ZIP_DEFLATED) -> bytes:
     """Make a zip whose bytes depend on the files alone.
 
     >>> make_archive([("a", b"1")]) == make_archive([("a", b"1")])
     True
     """
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    with zipfile.ZipFile(buffer, "w", kind, compresslevel=9) as archive:
         for name, content in files:
-            archive.writestr(zipfile.ZipInfo(name, _FIRST_DAY), content, zipfile.ZIP_DEFLATED)
+            archive.writestr(zipfile.ZipInfo(name, _FIRST_DAY), content, kind)
     return buffer.getvalue()
 
 

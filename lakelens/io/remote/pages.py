@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
-from html import unescape
 from typing import Any
-from urllib.parse import quote, unquote, urljoin, urlsplit
+from urllib.parse import quote, urlsplit
 
 from lakelens import options
 from lakelens.io.remote.failures import Failed, recognise_status
+from lakelens.io.remote.links import has_form, read_names
 from lakelens.io.remote.requests import (
     LARGEST_PAGE,
     WASTED,
@@ -32,8 +31,6 @@ from lakelens.io.remote.requests import (
     wait_for,
 )
 
-_LINK = re.compile(r"""<a\s[^>]*?href\s*=\s*["']([^"']+)""", re.IGNORECASE)
-_FORM = re.compile(r"<(form|input)\b", re.IGNORECASE)
 _PLAIN = "/!$&'()*+,;=:@~"  # may stand in a path as they are
 _BEGINNING = 64  # bytes that show whether it is a page
 _REDIRECTS = (301, 302, 303, 307, 308)
@@ -157,10 +154,8 @@ class HttpRequests:
                 raise FileNotFoundError(path)
             text = (await _read_whole(answer, LARGEST_PAGE)).decode(errors="replace")
             here = str(answer.url.with_query(None).with_fragment(None))
-        names = dict.fromkeys(
-            name for link in _LINK.findall(text) if (name := _name_child(here, unescape(link)))
-        )
-        if not names and _FORM.search(text):  # a page that wants something, not an empty directory
+        names = read_names(text, here)
+        if not names and has_form(text):  # a page that wants something, not an empty directory
             raise Failed("page")
         if len(names) > _MOST_NAMES:
             raise Failed(
@@ -217,24 +212,3 @@ def _find_version(answer: Any, size: object) -> str:
     # servers behind one name may have marks of their own for one file; its time is the same
     mark = answer.headers.get("Last-Modified") or answer.headers.get("ETag")
     return f"{mark} {size}" if mark and size is not None else ""
-
-
-def _name_child(here: str, link: str) -> str:
-    """Give the name that a link leads to, where that is directly below a page; of a directory with a slash.
-
-    >>> _name_child("http://h/t/", "k=a%252Fb/"), _name_child("http://h/t/", "/t/a"), _name_child("http://h/t/", "?C=N")
-    ('k=a%2Fb/', 'a', '')
-    """
-    parts = urlsplit(urljoin(here, link))
-    if parts.query or parts.scheme not in ("http", "https"):
-        return ""
-    base = urlsplit(here)
-    above, path = unquote(base.path).rstrip("/") + "/", parts.path
-    if parts.netloc != base.netloc or not unquote(path).startswith(above):
-        return ""
-    folder, _, last = path.rstrip("/").rpartition("/")
-    name = unquote(last)
-    is_direct = unquote(folder).rstrip("/") + "/" == above
-    if not is_direct or name in ("", ".", "..") or "/" in name:
-        return ""
-    return name + ("/" if path.endswith("/") else "")

@@ -1,6 +1,8 @@
-// Compiles the modules of archives with the Python that will run them: node compile.mjs RUNTIME ARCHIVE…
+// Compiles modules of an archive with the Python that will run them: node compile.mjs RUNTIME ARCHIVE FIRST
 //
-// Each archive is replaced by one with the compiled modules in the place of the sources; nothing in it is compressed.
+// The archive is replaced by one that nothing is compressed in. FIRST has the names of modules, a line each, that a first page
+// asks for: these are compiled. The others stay sources, which are a third as long where they are sent, without their
+// docstrings and comments; a page that asks for one of them compiles it.
 import { readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
@@ -9,30 +11,49 @@ process.on("uncaughtException", (error) => {
   console.error(error.message);
   process.exit(1);
 });
-const [runtime, ...archives] = process.argv.slice(2);
+const [runtime, path, first] = process.argv.slice(2);
 const { loadPyodide } = await import(pathToFileURL(`${runtime}/pyodide.mjs`));
 // without the columns of a traceback, which are a third of a compiled module
 const python = await loadPyodide({ env: { HOME: "/home/pyodide", PYTHONNODEBUGRANGES: "1" }, stdout: (line) => process.stderr.write(`${line}\n`) });
 python.runPython(`
-import io, zipfile
+import ast, io, zipfile
 from importlib._bootstrap_external import _code_to_timestamp_pyc
+from types import CodeType
 
-def compile_archive(content):
+def drop_lines(code):
+    # nobody sees a traceback in a tab: all of a function is in its first line, in entries for eight units of two bytes each
+    units = len(code.co_code) // 2
+    lines = b"".join(bytes((0x80 | 13 << 3 | min(8, units - at) - 1, 0)) for at in range(0, units, 8))
+    constants = tuple(drop_lines(held) if isinstance(held, CodeType) else held for held in code.co_consts)
+    return code.replace(co_linetable=lines, co_consts=constants)
+
+def strip(source):
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            first = node.body[0] if node.body else None
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+                node.body[:1] = [] if len(node.body) > 1 or isinstance(node, ast.Module) else [ast.Pass()]
+    return ast.unparse(tree).encode() + b"\\n"
+
+def compile_archive(content, first):
+    wanted = set(first.split())
     made = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(content.to_bytes())) as archive, zipfile.ZipFile(made, "w") as compiled:
         for entry in archive.infolist():
             name, held = entry.filename, archive.read(entry)
             if name.endswith(".py"):
                 # the runtime reads its own docstrings
-                level = 0 if name.startswith(("_pyodide/", "pyodide/")) else 2
-                code = compile(held, name, "exec", dont_inherit=True, optimize=level)
-                name, held = f"{name}c", bytes(_code_to_timestamp_pyc(code, 0, 0))
+                is_own = name.startswith(("_pyodide/", "pyodide/"))
+                module = name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+                if is_own or module in wanted:
+                    code = compile(held, name, "exec", dont_inherit=True, optimize=0 if is_own else 2)
+                    name, held = f"{name}c", bytes(_code_to_timestamp_pyc(drop_lines(code), 0, 0))
+                else:
+                    held = strip(held)
             compiled.writestr(zipfile.ZipInfo(name, entry.date_time), held, zipfile.ZIP_STORED)
     return made.getvalue()
 `);
-const compileArchive = python.globals.get("compile_archive");
-for (const path of archives) {
-  const compiled = compileArchive(new Uint8Array(readFileSync(path)));
-  writeFileSync(path, compiled.toJs());
-  compiled.destroy();
-}
+const compiled = python.globals.get("compile_archive")(new Uint8Array(readFileSync(path)), readFileSync(first, "utf8"));
+writeFileSync(path, compiled.toJs());
+compiled.destroy();

@@ -28,6 +28,27 @@ export async function fetchParts({ parts, version }, report) {
   return Object.fromEntries(await Promise.all(parts.map(fetchPart)));
 }
 
+// What Python's memory was once it could make first pages, kept for the next visit; null where nothing is.
+const PICTURE = "python-memory";
+
+export async function findPicture({ version }) {
+  try {
+    const kept = await (await caches.open(`lakelens-tab-${version}`)).match(new URL(PICTURE, document.baseURI).href);
+    return (await kept?.arrayBuffer()) ?? null;
+  } catch {
+    return null;
+  }
+}
+
+export async function keepPicture({ version }, picture) {
+  try {
+    const cache = await caches.open(`lakelens-tab-${version}`);
+    const url = new URL(PICTURE, document.baseURI).href;
+    if (picture) await cache.put(url, new Response(picture));
+    else await cache.delete(url);
+  } catch { /* the disk may be full, or nothing may be kept here */ }
+}
+
 export class Stopped extends Error {}
 
 export class Python {
@@ -37,7 +58,7 @@ export class Python {
   // told what was read so far: files and their bytes
   onread = () => {};
 
-  async start(parts) {
+  async start(parts, picture = null) {
     const where = new URL("worker.mjs", document.baseURI).href;
     // from a blob: a worker of a file would have a policy of its own, which a static server does not send
     const script = `import(${JSON.stringify(where)}).catch(error => postMessage({ id: "load", error: String(error), isFatal: true }));`;
@@ -48,7 +69,7 @@ export class Python {
     this.#worker.onerror = (event) => this.#end(new Error(event.message || "Python cannot be started in this browser"));
     await loaded;
     URL.revokeObjectURL(url);
-    return this.ask({ kind: "start", parts }, Object.values(parts));
+    return this.ask({ kind: "start", parts, picture }, [...Object.values(parts), ...(picture ? [picture] : [])]);
   }
 
   #take(data) {

@@ -1,8 +1,9 @@
-// What a reader opens: a folder, dropped or chosen, a zip, or a sample; and how the fragment of the page names it.
+// What a reader opens: a folder, dropped or chosen, a zip, a sample, or an address; and how the fragment of the page names it.
 //
-// #sample/iceberg/@81/files?from=50 has the kind, the name, and the address of a page of the explorer.
+// #sample/iceberg/@81/files?from=50 has the kind, the name, and the address of a page of the explorer. The name of what is at
+// an address is that address, encoded.
 
-const KINDS = new Set(["sample", "folder", "zip"]);
+const KINDS = new Set(["sample", "folder", "zip", "url"]);
 
 export function parseFragment(hash) {
   const [, kind, name, address] = /^#([a-z]+)\/([^/?]+)\/?(.*)$/s.exec(hash) ?? [];
@@ -17,6 +18,34 @@ export function parseFragment(hash) {
 export function formatFragment(source, name, address = "") {
   return `#${source}/${encodeURIComponent(name)}/${address}`;
 }
+
+// An address as a reader types it; null for what is none, or says more than where something public is.
+export function parseAddress(text) {
+  const url = URL.parse(text.trim());
+  const isPublic = url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash;
+  return isPublic ? url : null;
+}
+
+// The one host that is asked for what is at an address: of Google's buckets the one that answers for all of them.
+export function findAsked(url) {
+  return url.hostname.endsWith(".storage.googleapis.com") ? "https://storage.googleapis.com" : url.origin;
+}
+
+// What a reader has pressed Open for, in this tab of the browser: a link alone, from whomever it is, asks nobody.
+const AGREED = "lakelens-agreed";
+const agreed = new Set();
+try {
+  for (const url of JSON.parse(sessionStorage.getItem(AGREED) ?? "[]")) agreed.add(url);
+} catch { /* nothing is kept here */ }
+
+export function agree(url) {
+  agreed.add(url);
+  try {
+    sessionStorage.setItem(AGREED, JSON.stringify([...agreed]));
+  } catch { /* nothing is kept here */ }
+}
+
+export const hasAgreed = (url) => agreed.has(url);
 
 const describeFolder = (name, files) => ({ source: "folder", name, files, bytes: files.reduce((sum, { file }) => sum + file.size, 0) });
 
@@ -36,14 +65,15 @@ export function takeEntries(transfer) {
   return [...transfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
 }
 
+const TOGETHER = 16; // directories that are listed at the same time
+
 export async function readEntries(entries, report) {
   const entry = entries.length === 1 ? entries[0] : null;
   if (entry?.isFile && /\.zip$/i.test(entry.name)) return takeZip(await toFile(entry));
   if (!entry?.isDirectory) throw new Error("Drop one folder, or one zip.");
   const files = [];
   const directories = [[entry, ""]];
-  while (directories.length) {
-    const [directory, path] = directories.pop();
+  const list = async ([directory, path]) => {
     const reader = directory.createReader();
     for (;;) {
       const some = await new Promise((done, fail) => reader.readEntries(done, fail));
@@ -52,9 +82,10 @@ export async function readEntries(entries, report) {
       const taken = await Promise.all(there.map((one) => toFile(one).catch(() => null))); // one may be gone already
       there.forEach((one, at) => taken[at] && files.push({ path: path + one.name, file: taken[at] }));
       for (const one of some) if (one.isDirectory) directories.push([one, `${path}${one.name}/`]);
-      report(files.length);
+      report(files.length); // which may throw: the reader has pressed stop
     }
-  }
+  };
+  while (directories.length) await Promise.all(directories.splice(0, TOGETHER).map(list));
   return describeFolder(entry.name, files);
 }
 

@@ -26,6 +26,10 @@ addEventListener("activate", (event) => {
 addEventListener("fetch", (event) => {
   const { request } = event;
   const url = new URL(request.url);
+  if (url.origin !== location.origin) { // a lake at an address: what leads to another one has no answer, nothing old is one
+    if (request.mode === "cors") event.respondWith(fetch(new Request(request, { redirect: "error", credentials: "omit", cache: "no-cache" })));
+    return;
+  }
   url.search = url.hash = "";
   if (request.method !== "GET" || !KNOWN.has(url.href)) return;
   event.respondWith((async () => {

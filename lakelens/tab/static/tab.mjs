@@ -1,7 +1,7 @@
 // The page: Open, and then the explorer. The fragment says what is shown; links and forms change it, and each change is a
 // question to Python, of which the last one asked is shown when it is answered.
-import { fetchParts, Python, Stopped } from "./python.mjs";
-import { formatFragment, parseFragment, readEntries, takeChosen, takeEntries, takeZip } from "./source.mjs";
+import { fetchParts, findPicture, keepPicture, Python, Stopped } from "./python.mjs";
+import { agree, findAsked, formatFragment, hasAgreed, parseAddress, parseFragment, readEntries, takeChosen, takeEntries, takeZip } from "./source.mjs";
 import { describeLake, describeRead, describeSize, make, parsePage, Steps } from "./view.mjs";
 
 const known = JSON.parse(document.body.dataset.known);
@@ -9,6 +9,8 @@ const at = (id) => document.getElementById(id);
 const host = at("lt-page"), start = at("lt-open"), notice = at("lt-notice"), said = at("lt-said");
 const OPEN_TITLE = document.title;
 const PATIENCE = 400; // milliseconds before a word about waiting
+const MANY = 500; // files of a dropped folder, before a word about listing them
+const PICTURE_LATER = 3000; // milliseconds: a first page goes before
 const total = known.parts.reduce((sum, { size }) => sum + size, 0);
 const scrolled = new Map(); // by fragment, where a reader was
 const python = new Python();
@@ -52,6 +54,7 @@ const makeButton = (words, act, isFirst = false) => make("button", { type: "butt
 async function startPython(steps, mine) {
   const began = performance.now();
   if (!python.isRunning) {
+    const picture = findPicture(known);
     steps.begin(`Fetching ${describeSize(total)}, once`);
     let last = { there: 0, fetched: 0 };
     const parts = await fetchParts(known, (far) => {
@@ -67,12 +70,29 @@ async function startPython(steps, mine) {
     const starting = performance.now();
     const clock = setInterval(() => steps.update(`Starting Python: ${((performance.now() - starting) / 1e3).toFixed(1)} s`), 200);
     try {
-      about = await python.start(parts);
+      about = await startWith(parts, await picture);
     } finally {
       clearInterval(clock);
     }
     steps.end(`Python started in ${((performance.now() - starting) / 1e3).toFixed(1)} s`);
   }
+}
+
+// From what an earlier visit has kept of Python's memory, or from the beginning: also where what was kept is of no use.
+async function startWith(parts, picture) {
+  if (picture) {
+    const again = Object.fromEntries(Object.entries(parts).map(([name, bytes]) => [name, bytes.slice(0)]));
+    try {
+      return await python.start(again, picture);
+    } catch (error) {
+      if (error instanceof Stopped) throw error;
+      python.stop();
+      await keepPicture(known, null);
+    }
+  }
+  const said = await python.start(parts);
+  if (said.picture) setTimeout(() => keepPicture(known, said.picture), PICTURE_LATER);
+  return said;
 }
 
 // Open a lake, and go on at an address of it.
@@ -92,11 +112,13 @@ async function open(next, address) {
     python.onread = (far) => {
       read = far;
       const seconds = ((performance.now() - began) / 1e3).toFixed(1);
-      if (mine === asked) steps.update(`${words}: read ${far.files.toLocaleString("en")} files, ${describeSize(far.bytes)}, ${seconds} s`);
+      const what = next.source === "url" ? "requests" : "files";
+      if (mine === asked) steps.update(`${words}: ${what === "files" ? "read " : ""}${far.files.toLocaleString("en")} ${what}, ${describeSize(far.bytes)}, ${seconds} s`);
       else sayBusy();
     };
     const prefix = formatFragment(next.source, next.name).slice(1, -1);
-    await python.ask({ kind: "open", source: next.source, name: next.name, prefix, files: next.files });
+    const host = next.source === "url" ? findAsked(new URL(next.name)) : null;
+    await python.ask({ kind: "open", source: next.source, name: next.name, host, prefix, files: next.files });
     isOpen = true;
     await showPage(address, mine);
   } catch (error) {
@@ -165,6 +187,7 @@ async function showPage(address, mine) {
     showRoot(root, title);
     said.textContent = title;
     shown = location.hash;
+    if (known.isEmbed) parent.postMessage({ lakelensHeight: document.documentElement.scrollHeight }, "*");
     scrollTo(0, isLed ? 0 : (scrolled.get(shown) ?? 0));
     isLed = false;
   } finally {
@@ -175,7 +198,7 @@ async function showPage(address, mine) {
 
 // One line below the crumbs: what was read, and what can be taken away.
 function addLine(root, made) {
-  const home = make("a", { href: "#" }, "open something else");
+  const home = known.isEmbed ? make("a", { href: `wide.html${location.hash}`, target: "_blank", rel: "noopener" }, "open in a tab") : make("a", { href: "#" }, "open something else");
   const right = make("span", {}, home);
   if (made.table) {
     const write = (what, name) => make("button", { type: "button", className: "lt-link", onclick: (event) => save(event.target, what, name) }, what === "report" ? "report as one page" : "skeleton as a zip");
@@ -247,10 +270,26 @@ function route() {
   if (source === "sample") return open({ source, name, files: [], bytes: 0 }, address);
   asked++;
   const place = decodeURIComponent(address.replace(/\?.*$/s, "").replace(/%(?![0-9a-f]{2})/gi, "%25")).replace(/\/$/, "");
+  if (source === "url") return openAddress(name, address);
   const kind = source === "zip" ? "zip" : "folder";
   showOpen([
     make("p", {}, make("b", {}, `This address is a page of a ${kind} of yours: `), make("code", {}, name), `. A page may not open it again by itself${place ? "; it goes on at " : "."}`, ...(place ? [make("code", {}, place), "."] : [])),
     make("p", {}, makeButton(`choose the ${kind} again`, () => at(`lt-${kind}-input`).click(), true)),
+  ]);
+}
+
+// What is at an address is asked for once the reader has pressed Open: in this tab, or what frames this page for them.
+function openAddress(name, address) {
+  const url = parseAddress(name);
+  if (!url) return showOpen([make("p", {}, make("b", {}, "This is no address of something public: "), make("code", {}, name), ". It begins with https:// and has neither a user nor parameters.")]);
+  if (!known.isWide) return location.replace(`wide.html${location.hash}`);
+  const isFramed = known.isEmbed && parent !== self;
+  if (isFramed || hasAgreed(name)) return open({ source: "url", name, files: [], bytes: 0 }, address);
+  const host = new URL(findAsked(url)).host;
+  showOpen([
+    make("p", {}, "This link leads to a lake at ", make("b", {}, host), ": ", make("code", {}, name), ". Nothing was asked yet."),
+    make("p", {}, makeButton(`open it: ask ${host}`, () => { agree(name); route(); }, true)),
+    make("p", {}, make("small", {}, `${host} then sees your network address and which of its files are read. Nobody else is asked, whatever the table says.`)),
   ]);
 }
 
@@ -298,12 +337,26 @@ function listen() {
   });
   for (const kind of ["folder", "zip"]) {
     const input = at(`lt-${kind}-input`);
+    if (!input) continue; // a framed page opens what it is told
     at(`lt-${kind}`).addEventListener("click", () => input.click());
     input.addEventListener("change", () => {
       if (input.files.length) take(kind === "folder" ? takeChosen(input.files) : takeZip(input.files[0]));
       input.value = "";
     });
   }
+  if (known.isEmbed) return;
+  at("lt-address").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const url = parseAddress(at("lt-url").value);
+    at("lt-url").setCustomValidity(url ? "" : "https://HOST/…, without a user and parameters");
+    if (!at("lt-url").reportValidity()) return;
+    agree(url.href);
+    const fragment = formatFragment("url", url.href);
+    if (!known.isWide) location.assign(`wide.html${fragment}`);
+    else if (location.hash === fragment) route();
+    else location.hash = fragment;
+  });
+  at("lt-url").addEventListener("input", () => at("lt-url").setCustomValidity(""));
   for (const kind of ["dragenter", "dragover", "dragleave", "drop"]) {
     addEventListener(kind, (event) => {
       event.preventDefault();
@@ -313,9 +366,21 @@ function listen() {
   addEventListener("drop", async (event) => {
     const entries = takeEntries(event.dataTransfer);
     if (!entries.length) return;
+    const mine = ++asked;
+    let steps = null;
+    const report = (number) => {
+      if (mine !== asked) throw new Stopped("stopped");
+      if (!steps && number > MANY) {
+        steps = new Steps({ name: entries[0].name }, "a folder that was dropped; its files are listed, none is read", () => { asked++; location.hash === "" ? showOpen() : location.hash = ""; });
+        showRoot(steps.root, `${entries[0].name} · lakelens`);
+        steps.begin("Listing");
+      }
+      steps?.update(`Listing: ${number.toLocaleString("en")} files so far`);
+    };
     try {
-      take(await readEntries(entries, (number) => { said.textContent = `${number} files so far`; }));
+      take(await readEntries(entries, report));
     } catch (error) {
+      if (error instanceof Stopped) return;
       history.replaceState(null, "", "#");
       showOpen([make("p", {}, error.message)]);
     }

@@ -31,12 +31,14 @@ export const describeSize = size;
 export function describeLake({ source, files, bytes }) {
   if (source === "sample") return "a sample, written by the engine itself";
   if (source === "zip") return `${size(bytes)}`;
+  if (source === "url") return "at an address; its host alone is asked";
   return `${count(files.length)} files, ${size(bytes)}`;
 }
 
 export function describeRead(lake, read) {
   if (lake.source === "sample") return "sample, from this page";
   if (lake.source === "zip") return `zip of yours, ${size(lake.bytes)}; nothing was sent`;
+  if (lake.source === "url") return `${new URL(lake.name).host}: ${count(read.files)} requests, ${size(read.bytes)}; nobody else was asked`;
   const files = read.files === 1 ? "1 file" : `${count(read.files)} files`;
   return `folder of yours: read ${files}, ${size(read.bytes)} of ${size(lake.bytes)}; nothing was sent`;
 }

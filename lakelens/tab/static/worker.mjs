@@ -7,15 +7,18 @@ import { loadPyodide } from "./pyodide.mjs";
 const ROOT = "/lake";
 const MISSING = 44, BROKEN = 29; // ENOENT, EIO
 const TICK = 200; // milliseconds
+const PAGE = 65536; // bytes, of WebAssembly's memory
 const HERE = new URL(".", import.meta.url).href;
 // modules come out of their archives when they are asked for; code for WebAssembly has to be a file
 const IMPORTING = `
-import sys, zipfile
+import importlib, sys, zipfile
 with zipfile.ZipFile("/packages.zip") as archive:
     names = archive.namelist()
     native = tuple(name.partition("/")[0] + "/" for name in names if name.endswith(".so"))
     archive.extractall("/native", [name for name in names if name.startswith(native)])
-sys.path[:0] = ["/native", "/packages.zip", "/lakelens.zip"]
+if "/native" not in sys.path:
+    sys.path[:0] = ["/native", "/packages.zip", "/lakelens.zip"]
+importlib.invalidate_caches()
 `;
 const plainFetch = self.fetch.bind(self);
 const read = { files: new Set(), bytes: 0, said: 0 };
@@ -30,7 +33,22 @@ function toBase64(hex) {
   return btoa(String.fromCharCode(...hex.match(/../g).map((pair) => parseInt(pair, 16))));
 }
 
-async function start({ parts }) {
+// A picture of Python's memory is restored into a memory of its size: the runtime makes one of the least size.
+function growFirst(bytes) {
+  const plain = WebAssembly.instantiateStreaming;
+  WebAssembly.instantiateStreaming = async (...given) => {
+    WebAssembly.instantiateStreaming = plain;
+    const made = await plain.apply(WebAssembly, given);
+    const { memory } = made.instance.exports;
+    const missing = Math.ceil((bytes - memory.buffer.byteLength) / PAGE);
+    if (missing > 0) memory.grow(missing);
+    return made;
+  };
+}
+
+// With `picture`, what another visit has kept of Python's memory once first pages could be made, it starts in a third of the
+// time; without one it says what can be kept.
+async function start({ parts, picture }) {
   const own = {
     "pyodide.asm.wasm": () => unpackGzip(parts["pyodide.asm.wasm.packed"], "application/wasm"),
     "python_stdlib.zip": () => unpackGzip(parts["python_stdlib.zip.packed"]),
@@ -42,16 +60,26 @@ async function start({ parts }) {
     return plainFetch(asked, known ? { ...options, integrity: `sha256-${toBase64(known.sha256)}` } : options);
   };
   lock = JSON.parse(new TextDecoder().decode(parts["pyodide-lock.json"]));
+  const unpacked = Promise.all(["packages.zip", "lakelens.zip"].map(async (name) => [name, await unpackGzip(parts[`${name}.packed`]).arrayBuffer()]));
+  if (picture) growFirst(picture.byteLength);
   python = await loadPyodide({
     indexURL: HERE, lockFileContents: JSON.stringify(lock), env: { HOME: "/home/pyodide", PYTHONDONTWRITEBYTECODE: "1" },
+    ...(picture ? { _loadSnapshot: new Uint8Array(picture) } : { _makeSnapshot: true }),
   });
-  for (const name of ["packages.zip", "lakelens.zip"]) {
-    python.FS.writeFile(`/${name}`, new Uint8Array(await unpackGzip(parts[`${name}.packed`]).arrayBuffer()), { canOwn: true });
-  }
+  for (const [name, content] of await unpacked) python.FS.writeFile(`/${name}`, new Uint8Array(content), { canOwn: true });
   python.runPython(IMPORTING);
+  let made = null;
+  if (!picture) {
+    python.runPython("from lakelens.tab import inside\ninside.warm_up()\ndel inside");
+    try {
+      made = python.makeMemorySnapshot().buffer;
+    } catch (error) {
+      console.warn(`nothing is kept for a faster start: ${error.message}`);
+    }
+  }
   inside = python.pyimport("lakelens.tab.inside");
   watchReads(python.FS);
-  return { index: python._api.config.cdnUrl, packages: Object.keys(lock.packages).sort() };
+  return { index: python._api.config.cdnUrl, packages: Object.keys(lock.packages).sort(), picture: made };
 }
 
 function watchReads(FS) {
@@ -101,14 +129,44 @@ function mount(root, files) {
 // what comes from elsewhere may be called anything: the name of the directory is only shown
 const nameRoot = (name) => `${ROOT}/${name.replace(/[/\0]/g, "_").replace(/^\.+$/, "_") || "_"}`;
 
-function open({ source, name, prefix, files, root = nameRoot(name) }) {
+// Asks the one host that the reader has named, and waits for it: nobody else is asked, whatever a table says. An answer that
+// leads to another host is none (the service worker follows it to no place either).
+function makeAsk(host) {
+  return (verb, address, range) => {
+    const url = new URL(address);
+    if (url.origin !== host) throw new Error(`${url.origin} is not asked: ${host} was opened`);
+    const request = new XMLHttpRequest();
+    request.open(verb, url.href, false);
+    request.responseType = "arraybuffer";
+    if (range) request.setRequestHeader("Range", range);
+    let status = 0;
+    try {
+      request.send();
+      if (new URL(request.responseURL).origin === host) status = request.status;
+    } catch { /* no answer that this page may read */ }
+    const content = new Uint8Array(status && verb === "GET" ? request.response : 0);
+    read.files.add(`request ${read.files.size}`);
+    read.bytes += content.length;
+    sayRead();
+    return { status, headers: status ? request.getAllResponseHeaders() : "", content };
+  };
+}
+
+// an address has a root of its own scheme: nothing below it is looked for on a disk; what is in a zip is on one
+function nameAddress(address) {
+  const { pathname } = new URL(address);
+  const root = nameRoot(pathname.split("/").findLast(Boolean) ?? "address");
+  return /\.zip$/i.test(pathname) ? root : `web:/${root.slice(ROOT.length)}`;
+}
+
+function open({ source, host, name, prefix, files, root = nameRoot(name) }) {
   if (source === "sample") python.pyimport("lakelens.samples").unpack_table(name, python.pyimport("pathlib").Path(ROOT));
   else if (source === "folder") mount(root, files);
   else if (source === "zip") {
     mount("/zip", files);
     inside.unpack(`/zip/${files[0].path}`, root);
   }
-  makeTab = () => inside.Tab(root, prefix);
+  makeTab = () => (source === "url" ? inside.open_address(makeAsk(host), name, nameAddress(name), prefix) : inside.Tab(root, prefix));
   tab = makeTab();
   return {};
 }
@@ -146,7 +204,8 @@ function describe(error) {
 
 self.onmessage = async ({ data }) => {
   try {
-    self.postMessage({ id: data.id, ...(await KINDS[data.kind](data)) });
+    const made = await KINDS[data.kind](data);
+    self.postMessage({ id: data.id, ...made }, made.picture ? [made.picture] : []);
   } catch (error) {
     const isFatal = Boolean(error?.pyodide_fatal_error) || !(error instanceof (python?.ffi.PythonError ?? Error));
     self.postMessage({ id: data.id, error: describe(error), isFatal });
