@@ -32,9 +32,10 @@ class OpenedParquet:
         self.row_count = footer.num_rows
         self._batch_rows = count_batch_rows(footer)
         self._data, self._footer = data, footer
+        self.columns = decode_tree(footer).children
         if not has_arrays():
-            self.names = [node.name for node in decode_tree(footer).children]
-            self.structs = [node.name for node in decode_tree(footer).children if node.kind == "struct"]
+            self.names = [column.name for column in self.columns]
+            self.structs = [column.name for column in self.columns if column.kind == "struct"]
             return
         with self.refuse():
             import pyarrow as pa

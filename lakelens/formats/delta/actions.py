@@ -168,10 +168,9 @@ class LogColumns(OpenedParquet):
         if not self.structs:
             seen = self.names[:8]
             raise Corrupt("no checkpoint: it has no column of an action", path=path, seen=seen)
-        adds = self.schema.field("add").type if self.schema.names.count("add") == 1 else None
-        self.is_pathless = adds is not None and (
-            "add" not in self.structs or adds.get_field_index("path") < 0
-        )
+        adds = [column for column in self.columns if column.name == "add"]
+        paths = [child for column in adds for child in column.children if child.name == "path"]
+        self.is_pathless = len(adds) == 1 and ("add" not in self.structs or len(paths) != 1)
 
 
 def read_rows(columns: LogColumns, version: int, *, files: bool = True) -> ActionFile:
