@@ -151,7 +151,7 @@ _EXPLAIN = Question(
         ),
         Datum("skipped", "groups", _SHARE),
         Datum("kept", "answers", _SHARE),
-        Datum("items", "to_arrow().to_pylist()"),
+        Datum("items", "list_items()"),
     ),
     page=Page(
         lists=(

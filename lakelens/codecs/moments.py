@@ -242,3 +242,14 @@ def civil_date(days: int) -> tuple[int, int, int]:
     shifted = (5 * day_of_year + 2) // 153  # months counted from March
     month = shifted + 3 if shifted < 10 else shifted - 9
     return year + era * 400 + (month <= 2), month, day_of_year - (153 * shifted + 2) // 5 + 1
+
+
+def count_days(years: int, months: int) -> int:
+    """Count the days from 1970 to the first day of a month, by the years since then and its place in its year from 0.
+
+    >>> count_days(0, 1), count_days(54, 0), civil_date(count_days(8_213, 8))
+    (31, 19723, (10183, 9, 1))
+    """
+    year = 1970 + years - (months < 2)
+    days = year * 365 + year // 4 - year // 100 + year // 400  # of years that begin on 1 March
+    return days + (153 * ((months + 10) % 12) + 2) // 5 - 719_468

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.codecs.moments import FarTime, NanoTimestamp, Unit
 from lakelens.errors import LakeError
+from lakelens.installed import has_arrays
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +22,7 @@ _EPOCH_TIME = datetime(1970, 1, 1)
 
 def arrow_type(kind: DataType) -> pa.DataType:
     """The Arrow type that holds every value of a type exactly."""
-    import pyarrow as pa
+    from lakelens.arrays import pa
 
     plain = {
         "boolean": pa.bool_(),
@@ -52,7 +53,7 @@ def arrow_type(kind: DataType) -> pa.DataType:
 
 
 def _nested_type(kind: DataType) -> pa.DataType:
-    import pyarrow as pa
+    from lakelens.arrays import pa
 
     if kind.logical == "struct":
         return pa.struct([arrow_field(child) for child in kind.children])
@@ -68,7 +69,7 @@ def _nested_type(kind: DataType) -> pa.DataType:
 
 def arrow_field(column: Field) -> pa.Field:
     """One Arrow field with its id in the metadata, as Parquet writers keep it."""
-    import pyarrow as pa
+    from lakelens.arrays import pa
 
     metadata = {b"PARQUET:field_id": str(column.id).encode()}
     if column.doc:
@@ -89,7 +90,7 @@ def read_cell(cell: Any) -> Any:
     A struct that Python cannot have as a dictionary, two of its fields having one name, is a list of names and values; in a
     text that is not UTF-8 the bytes that say nothing are replaced.
     """
-    import pyarrow as pa
+    from lakelens.arrays import pa
 
     try:
         value = cell.as_py()
@@ -168,7 +169,7 @@ def to_array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     >>> to_array([date(1970, 1, 2), None], pa.date32())[0].as_py()
     datetime.date(1970, 1, 2)
     """
-    import pyarrow as pa
+    from lakelens.arrays import pa
 
     if pa.types.is_date32(kind):
         return pa.array([_days(v) for v in values], pa.int32()).view(kind)
@@ -187,7 +188,9 @@ def to_array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
 
 
 def _to_engine_value(value: Any) -> Any:
-    """Make times within nested values those of pandas and numpy, of which Arrow takes every digit."""
+    """Make times within nested values those of pandas and numpy, of which Arrow takes every digit; ours takes them all."""
+    if not has_arrays():
+        return value
     if isinstance(value, NanoTimestamp):
         return value.to_pandas()
     if isinstance(value, FarTime):
@@ -199,7 +202,7 @@ def _to_engine_value(value: Any) -> Any:
 
 def _convert_singly(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     """Convert one value at a time, so that a single odd value costs only itself."""
-    import pyarrow as pa
+    from lakelens.arrays import pa
 
     converted = []
     for value in values:
@@ -216,7 +219,7 @@ def text_array(texts: Sequence[str | None]) -> pa.Array:
     >>> text_array(["k=1/a", "k=\udcff/b"]).to_pylist()
     ['k=1/a', 'k=\\xff/b']
     """
-    import pyarrow as pa
+    from lakelens.arrays import pa
 
     try:
         return pa.array(texts, pa.string())
@@ -238,7 +241,7 @@ def escape_text(text: str) -> str:
 
 def make_struct(children: Sequence[pa.Array], fields: Iterable[pa.Field], rows: int) -> pa.Array:
     """Make a struct array of `rows` rows, which may have no fields at all."""
-    import pyarrow as pa
+    from lakelens.arrays import pa
 
     if not children:
         return pa.array([{}] * rows, pa.struct([]))

@@ -20,6 +20,9 @@ HEAVY = frozenset(
 )
 
 
+_COLUMNS = 6  # of a table, of which a predicate is asked
+
+
 class Bare:
     """Finds every module but those of the heavy packages, wherever they are installed."""
 
@@ -53,9 +56,35 @@ def list_questions(table: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
         yield from _list_of_snapshot(snapshot)
     for file in list_all(table, "files"):
         yield from _list_of_file(file)
-    for field in table.schema.fields[:1]:
-        yield "explain", lambda field=field: table.explain(f"`{field.name}` IS NOT NULL").to_text(2)
+    for where in _list_predicates(table):
+        yield f"explain {where}", lambda where=where: table.explain(where, row_groups=True).to_text(2)
     yield "findings", lambda: table.findings.to_text(2)
+
+
+def _list_predicates(table: Any) -> Iterator[str]:
+    """List predicates on the first columns: about nulls, and comparisons with bounds that files have."""
+    files = list_all(table, "files")[:4]
+    for name, field in list(table.schema.leaves())[:_COLUMNS]:
+        quoted = ".".join(f"`{part}`" for part in name.split("."))
+        yield f"{quoted} IS NOT NULL"
+        yield f"{quoted} IS NULL OR NOT {quoted} IS NULL"
+        bounds = [file.bounds[name] for file in files if name in file.bounds]
+        found = [bound for pair in bounds for bound in (pair.lower, pair.upper) if bound is not None]
+        texts = list(dict.fromkeys(_write_literal(value, field.type.logical) for value in found))
+        for text in [text for text in texts if text][:2]:
+            yield f"{quoted} = {text}"
+            yield f"NOT ({quoted} <= {text})"
+            yield f"{quoted} < {text} AND {quoted} IN ({text}, {texts[-1] or text})"
+            if field.type.logical == "string":
+                yield f"{quoted} LIKE {text[:2]}%'"
+
+
+def _write_literal(value: Any, logical: str) -> str | None:
+    if logical in ("boolean", "int8", "int16", "int32", "int64", "float32", "float64", "decimal"):
+        return str(value).upper() if str(value) not in ("nan", "inf", "-inf") else None
+    if logical in ("string", "date", "time", "timestamp", "timestamptz", "uuid") and "'" not in str(value):
+        return f"'{value}'"
+    return None
 
 
 def _list_of_snapshot(snapshot: Any) -> Iterator[tuple[str, Callable[[], Any]]]:

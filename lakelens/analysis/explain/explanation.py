@@ -126,8 +126,7 @@ class Explanation(Displayable):
 
     def _find_files(self, manifests: Sequence[Manifest]) -> NDArray[np.bool_]:
         """For each file of the pool whether it was found in one of some manifests."""
-        import numpy as np
-        import pyarrow.compute as pc
+        from lakelens.arrays import np, pc
 
         if not manifests:
             return np.zeros(len(self.facts), np.bool_)
@@ -146,7 +145,7 @@ class Explanation(Displayable):
 
     @cached_property
     def _kept_places(self) -> NDArray[np.int64]:
-        import numpy as np
+        from lakelens.arrays import np
 
         if self.snapshot is None:
             return np.zeros(0, np.int64)
@@ -336,7 +335,16 @@ class Explanation(Displayable):
         characters), `column`, `lower` and `upper` (the values that its rows can have, as text), `record_count`,
         `size_bytes`.
         """
-        return build_items(self)
+
+        import pyarrow  # noqa: F401 - without it there are the rows of `list_items` alone
+
+        table: pa.Table = build_items(self)
+        return table
+
+    def list_items(self) -> list[dict[str, Any]]:
+        """The rows of `to_arrow` as dicts, which need no Arrow."""
+        rows: list[dict[str, Any]] = build_items(self).to_pylist()
+        return rows
 
     def to_pandas(self) -> pd.DataFrame:
         """`to_arrow` as a pandas DataFrame."""

@@ -42,9 +42,7 @@ class FileFacts:
     """What manifests say of some files, by column: the data files of a set, `places` being their numbers in it."""
 
     def __init__(self, files: FileSet, placement: Placement, leaves: Sequence[str] | None) -> None:
-        import numpy as np
-        import pyarrow.compute as pc
-
+        from lakelens.arrays import np, pc
         from lakelens.model.scan.files_to_arrow import list_columns as list_known
 
         self.placement = placement
@@ -76,7 +74,7 @@ class FileFacts:
     @cached_property
     def _independent(self) -> Mask | None:
         """The files that are judged by themselves; None where all are, because no rows are merged."""
-        import numpy as np
+        from lakelens.arrays import np
 
         merging = self.placement.merging
         if merging is None:
@@ -109,7 +107,7 @@ class FileFacts:
 
     def group_buckets(self) -> Iterator[NDArray[np.int64]]:
         """Group the numbers of the files of each bucket of each partition."""
-        import numpy as np
+        from lakelens.arrays import np
 
         partition = self.column("partition")
         assert partition is not None
@@ -139,8 +137,7 @@ class FileFacts:
 
     def numpy(self, name: str) -> NDArray[Any]:
         """A column of numbers; what is not known is -1."""
-        import numpy as np
-        import pyarrow.compute as pc
+        from lakelens.arrays import np, pc
 
         column = self.column(name)
         if column is None:
@@ -151,7 +148,7 @@ class FileFacts:
 
 def _group(codes: NDArray[Any]) -> Iterator[NDArray[np.int64]]:
     """Group the places of equal codes."""
-    import numpy as np
+    from lakelens.arrays import np
 
     order = np.argsort(codes, kind="stable")
     yield from np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
@@ -159,7 +156,7 @@ def _group(codes: NDArray[Any]) -> Iterator[NDArray[np.int64]]:
 
 def _join(arrays: Sequence[pa.Array | None], batches: Sequence[FileBatch]) -> pa.Array | None:
     """Arrays of batches end to end: null for a batch that has none, since records and columns know different ones."""
-    import pyarrow as pa
+    from lakelens.arrays import pa
 
     kind = next((array.type for array in arrays if array is not None), None)
     if kind is None:
@@ -210,7 +207,7 @@ def judge_files(condition: Condition, facts: FileFacts) -> Judgement:
 
 def _add_partitions(judgement: Judgement, term: Term, facts: FileFacts) -> None:
     """Add what the partition values of files say of a term's column, spec by spec."""
-    import numpy as np
+    from lakelens.arrays import np
 
     specs = facts.numpy("spec_id") if facts.column("spec_id") is not None else np.full(len(facts), -1)
     for spec_id in np.unique(specs).tolist():
@@ -232,8 +229,7 @@ def _range_partition(
     term: Term, field: PartitionField, values: pa.Array, of_spec: Mask, placement: Placement
 ) -> Ranges | None:
     """The values of the source column by partition value; null exactly where the partition value is."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
+    from lakelens.arrays import pa, pc
 
     found = placement.find_sources(field, term.type, values)
     if not keeps_null(field.transform):
@@ -260,8 +256,7 @@ def _add_equal(
     placement: Placement,
 ) -> bool:
     """Add what the partition values of wanted values prove: a file has another one."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
+    from lakelens.arrays import pa, pc
 
     wanted = transform_values(term, field, placement)
     if wanted is None:
@@ -280,9 +275,8 @@ def _add_equal(
 
 def _skip_buckets(judgement: Judgement, condition: Condition, facts: FileFacts) -> None:
     """Skip files of other buckets, where the predicate gives a value of every column that decides the bucket."""
-    import numpy as np
-
     from lakelens.analysis.explain.judgement import name_columns
+    from lakelens.arrays import np
 
     columns = facts.placement.bucket_columns
     if not columns or facts.column("bucket") is None or facts.column("total_buckets") is None:
@@ -328,7 +322,7 @@ def _list_key_values(condition: Condition, columns: Sequence[str]) -> list[dict[
 
 def _add_bounds(judgement: Judgement, term: Term, facts: FileFacts, reason: str) -> None:
     """Add what the bounds and counts of a column in each file prove."""
-    import pyarrow as pa
+    from lakelens.arrays import pa
 
     leaf = next((name for name in list_leaves(term) if facts.has_stats(name)), None)
     if leaf is None:
@@ -351,7 +345,7 @@ def list_leaves(term: Term) -> tuple[str, ...]:
 
 def _is_comparable(kind: pa.DataType, term: Term) -> bool:
     """Check whether bounds of this type have the order of a term's literals, as far as Arrow knows."""
-    import pyarrow as pa
+    from lakelens.arrays import pa
 
     literal = arrow_type(term.type)
     if pa.types.is_decimal(kind) and pa.types.is_decimal(literal):
@@ -366,8 +360,7 @@ def _is_comparable(kind: pa.DataType, term: Term) -> bool:
 
 def _add_absent(nulls: pa.Array, values: pa.Array, facts: FileFacts) -> tuple[pa.Array, pa.Array]:
     """Counts of nulls and values with the rows that were not counted: ORC does not count fields of a struct that is null."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
+    from lakelens.arrays import pa, pc
 
     rows = facts.column("record_count")
     if rows is None:
@@ -379,8 +372,7 @@ def _add_absent(nulls: pa.Array, values: pa.Array, facts: FileFacts) -> tuple[pa
 
 def _add_keys(judgement: Judgement, term: Term, facts: FileFacts) -> None:
     """What the smallest and the largest key prove of the first key column; they are recorded even without statistics."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
+    from lakelens.arrays import pa, pc
 
     ends = facts.column("min_key"), facts.column("max_key")
     if ends[0] is None or ends[1] is None or not ends[0].type.num_fields:
@@ -397,7 +389,7 @@ def _add_keys(judgement: Judgement, term: Term, facts: FileFacts) -> None:
 
 def _skip_groups(judgement: Judgement, facts: FileFacts) -> None:
     """Skip the buckets of which no file holds a row that fits: then no merged row does."""
-    import numpy as np
+    from lakelens.arrays import np
 
     failing = judgement.find_failing()
     fails = (failing >= 0) | judgement.skipped

@@ -61,7 +61,7 @@ class Judgement:
     """Which of `count` items are skipped, and why; the others are kept."""
 
     def __init__(self, condition: Condition, count: int) -> None:
-        import numpy as np
+        from lakelens.arrays import np
 
         self.condition = condition
         self.count = count
@@ -81,9 +81,10 @@ class Judgement:
         self.settle("constant")
 
     def _fill(self, value: bool) -> Mask:
-        import numpy as np
+        from lakelens.arrays import np
 
-        return np.full(self.count, value)
+        filled: Mask = np.full(self.count, value)
+        return filled
 
     @property
     def skipped(self) -> Mask:
@@ -155,7 +156,7 @@ class Judgement:
 
     def find_failing(self) -> NDArray[np.int16]:
         """For each item the first part that none of its own rows fits, merged with others or not; -1 without one."""
-        import numpy as np
+        from lakelens.arrays import np
 
         failing = np.full(self.count, -1, np.int16)
         for number, part in enumerate(self.parts):
@@ -164,7 +165,7 @@ class Judgement:
 
     def answer(self, part: Condition) -> NDArray[np.int8]:
         """For each item what is said of a part that did not skip it, a code of `ANSWERS`."""
-        import numpy as np
+        from lakelens.arrays import np
 
         codes = np.full(self.count, ANSWERS.index("overlaps"), np.int8)
         known = self._fill(False)
@@ -196,7 +197,7 @@ def name_columns(part: Condition) -> str:
 
 def format_bounds(values: Any) -> list[str | None]:
     """Bounds as text; of text that goes on, its beginning."""
-    import pyarrow as pa
+    from lakelens.arrays import pa
 
     array = getattr(values, "storage", values)
     coded = array.dictionary_encode()
@@ -279,8 +280,8 @@ COLUMNS = {
 
 
 def build_items(explanation: Explanation) -> pa.Table:
-    """See `Explanation.to_arrow`."""
-    import pyarrow as pa
+    """See `Explanation.to_arrow`; without Arrow it is a table of ours."""
+    from lakelens.arrays import pa
 
     schema = pa.schema(
         [(name, pa.string() if kind == "string" else pa.int64()) for name, kind in COLUMNS.items()]
@@ -325,8 +326,7 @@ def _build(
     within: NDArray[np.bool_] | None,
     schema: pa.Schema,
 ) -> pa.Table:
-    import numpy as np
-    import pyarrow as pa
+    from lakelens.arrays import np, pa
 
     places = np.arange(judgement.count) if within is None else np.flatnonzero(within)
     skipped, answers, parts = judgement.skipped, *find_answers(judgement, is_known=level == "manifest")
@@ -338,7 +338,7 @@ def _build(
         "row_group": pa.nulls(judgement.count, pa.int64()),
         **plain,
         "level": pa.array([level] * judgement.count, pa.string()),
-        "decision": pa.array(np.array(["kept", "skipped"])[skipped.astype(int)], pa.string()),
+        "decision": pa.array(np.where(skipped, "skipped", "kept"), pa.string()),
         "reason": pa.array(np.array([*REASONS, *ANSWERS])[reasons], pa.string()),
         "term": pa.array(
             [text if len(text) <= _MOST_TEXT else f"{text[:_MOST_TEXT]}…" for text in texts], pa.string()
@@ -359,7 +359,7 @@ def find_answers(
 
     With `is_known` parts of which something is known go first: lists of manifests know of partitions alone.
     """
-    import numpy as np
+    from lakelens.arrays import np
 
     whole = ANSWERS.index("all_match")
     answers = np.full(judgement.count, whole, np.int8)
@@ -378,8 +378,7 @@ def list_bounds(
     judgement: Judgement, parts: NDArray[Any], reasons: NDArray[Any]
 ) -> tuple[pa.Array, pa.Array]:
     """List the values that rows can have of the column of a part, item by item, as text: of what decided."""
-    import numpy as np
-    import pyarrow as pa
+    from lakelens.arrays import np, pa
 
     ends: tuple[list[str | None], list[str | None]] = ([None] * judgement.count, [None] * judgement.count)
     for number, part in enumerate(judgement.parts):
@@ -414,7 +413,7 @@ def _list_ranges(
 
 def group_skipped(explanation: Explanation) -> tuple[Share, ...]:
     """Group what skipped how many files: manifests by what their list says, files by what their entries say."""
-    import numpy as np
+    from lakelens.arrays import np
 
     judged, shares = explanation.manifest_judgement, []
     skipped = [(n, one) for n, one in enumerate(explanation.manifests) if judged.skipped[n]]
@@ -438,7 +437,7 @@ def group_skipped(explanation: Explanation) -> tuple[Share, ...]:
 
 def group_kept(explanation: Explanation) -> tuple[Share, ...]:
     """Group what keeps how many files: the part that not every row fits, and the answer to it."""
-    import numpy as np
+    from lakelens.arrays import np
 
     facts, judgement = explanation.facts, explanation.file_judgement
     answers, parts = find_answers(judgement)
@@ -457,7 +456,7 @@ def group_kept(explanation: Explanation) -> tuple[Share, ...]:
 
 def describe_range(judgement: Judgement, part: Condition, reason: str, places: NDArray[Any]) -> str:
     """Describe what decided in some items, as one range: from the least lower bound to the greatest upper one."""
-    import pyarrow.compute as pc
+    from lakelens.arrays import pc
 
     for _, proof in judgement.find_ranges(part, reason):
         if proof.ranges is None:
@@ -467,7 +466,7 @@ def describe_range(judgement: Judgement, part: Condition, reason: str, places: N
         )
         ends = pc.min_max(lower)["min"], pc.min_max(upper)["max"]
         if all(end.is_valid for end in ends):
-            import pyarrow as pa
+            from lakelens.arrays import pa
 
             (low,), (high,) = (format_bounds(pa.array([end.as_py()], end.type)) for end in ends)
             return str(high) if high in (low, f"{low}…") else f"{low} … {high}"

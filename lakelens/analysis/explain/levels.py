@@ -58,7 +58,7 @@ def _find_ranges(
     term: Term, field: PartitionField, summaries: dict[int, FieldSummary], count: int, placement: Placement
 ) -> Ranges:
     """Find what the summaries of a partition field say of the source column of manifests."""
-    import pyarrow as pa
+    from lakelens.arrays import pa
 
     kind = arrow_type(term.type)
     found = None
@@ -101,7 +101,7 @@ def _add_equal(
     placement: Placement,
 ) -> None:
     """Add what the partition values of wanted values prove: they are outside of those in the manifest."""
-    import numpy as np
+    from lakelens.arrays import np
 
     wanted = transform_values(term, field, placement)
     if wanted is None:
@@ -168,7 +168,7 @@ def judge_groups(
 
 
 def _judge_file(condition: Condition, groups: RowGroups, merging: Merging | None) -> Judgement:
-    import numpy as np
+    from lakelens.arrays import np
 
     judgement = Judgement(condition, len(groups))
     # where a column may decide: nowhere, if it is no key of rows that are merged
@@ -214,7 +214,7 @@ def count_groups(files: Iterable[FileGroups]) -> Level:
 
 def try_indexes(judgement: Judgement, take: Callable[[NDArray[np.int64]], FileSet], facts: FileFacts) -> None:
     """Skip the files whose own indexes hold no row that fits; only those are opened that would be read."""
-    import numpy as np
+    from lakelens.arrays import np
 
     indexed = _find_indexed(facts)
     places = np.flatnonzero(judgement.kept & indexed)
@@ -231,9 +231,7 @@ def try_indexes(judgement: Judgement, take: Callable[[NDArray[np.int64]], FileSe
 
 def _find_indexed(facts: FileFacts) -> NDArray[np.bool_]:
     """Find which files have an index, beside them or in their entry."""
-    import numpy as np
-    import pyarrow as pa
-    import pyarrow.compute as pc
+    from lakelens.arrays import np, pa, pc
 
     found = np.zeros(len(facts), np.bool_)
     extra, embedded = facts.column("extra_files"), facts.column("embedded_file_index")

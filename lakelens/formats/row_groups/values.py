@@ -171,7 +171,7 @@ def _restore_float(value: float, stored: StoredType, kind: DataType) -> tuple[fl
 
 def _restore_count(value: Any, stored: StoredType, kind: DataType) -> tuple[int, ...] | None:
     """Days, or units of the stored type since midnight or the epoch."""
-    import pyarrow as pa
+    from lakelens.arrays import pa
 
     array = to_array([value], arrow_type(kind))
     width = pa.int32() if array.type.bit_width == 32 else pa.int64()
@@ -221,7 +221,7 @@ def walk_structs(fields: Sequence[Field], prefix: str = "") -> Iterator[tuple[st
 
 def make_ranges(kind: DataType, parts: Sequence[PartStatistics]) -> Ranges:
     """Say what is proved of some parts of a file, as Arrow arrays; bounds are values of the type already."""
-    import pyarrow as pa
+    from lakelens.arrays import pa
 
     target, count = arrow_type(kind), pa.int64()
     has_nans = pa.types.is_floating(target)
@@ -246,7 +246,7 @@ def promote_part(part: PartStatistics, stored: StoredType | None, kind: DataType
 
 def repeat_default(column: TableColumn, record_counts: Sequence[int]) -> Ranges:
     """Repeat what is known of a column that a file does not have: every row is null, or has the default."""
-    import pyarrow as pa
+    from lakelens.arrays import pa
 
     value, rows = column.default, list(record_counts)
     target = arrow_type(column.type)

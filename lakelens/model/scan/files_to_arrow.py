@@ -86,7 +86,7 @@ def make_request(
 
 def type_column(name: str, columns: FileColumns) -> pa.DataType:
     """The Arrow type of a column other than bounds and counts."""
-    import pyarrow as pa
+    from lakelens.arrays import pa
 
     if name == "partition_values":
         return pa.struct(
@@ -171,7 +171,7 @@ def _assemble_struct(
 
 def batch_files(files: Sequence[DataFile], columns: FileColumns, request: ScanRequest) -> FileBatch:
     """Files that were decoded one by one, by column."""
-    import pyarrow as pa
+    from lakelens.arrays import pa
 
     names = list_columns(columns, stats=request.stats) if request.columns is None else request.columns
     plain = {name: _gather(files, name, columns) for name in names if name not in STATS and name != "status"}
@@ -216,7 +216,7 @@ def batch_entries(
 
     `encode` gives the identities of their files, where those and their order are wanted.
     """
-    import pyarrow as pa
+    from lakelens.arrays import pa
 
     files = [entry.file for _, entry in numbered]
     batch = batch_files(files, columns, request)

@@ -90,7 +90,7 @@ def cast_known(values: pa.Array, kind: pa.DataType) -> pa.Array | None:
     >>> cast_known(pa.array(["1", "x", None]), pa.int32()).to_pylist()
     [1, None, None]
     """
-    import pyarrow as pa
+    from lakelens.arrays import pa
 
     if values.type == kind:
         return values
@@ -106,7 +106,7 @@ def cast_known(values: pa.Array, kind: pa.DataType) -> pa.Array | None:
 
 
 def _cast_one(value: Any, kind: pa.DataType) -> Any:
-    import pyarrow as pa
+    from lakelens.arrays import pa
 
     try:
         return value.cast(kind).as_py()

@@ -92,8 +92,7 @@ class _Facts:
     """Ranges beside the literals of a term, all of one comparable type."""
 
     def __init__(self, term: Term, ranges: Ranges) -> None:
-        import pyarrow as pa
-        import pyarrow.compute as pc
+        from lakelens.arrays import pa, pc
 
         kind = arrow_type(term.type)
         self.term = term
@@ -123,7 +122,7 @@ class _Facts:
 
     def compare(self, bound: str, test: Callable[[Any, Any], Any], literal: Any) -> Mask:
         """For each item whether a bound is known and compares so with a literal."""
-        import pyarrow.compute as pc
+        from lakelens.arrays import pc
 
         names = {operator.lt: pc.less, operator.le: pc.less_equal, operator.gt: pc.greater}
         function = {**names, operator.ge: pc.greater_equal, operator.eq: pc.equal}[test]
@@ -150,7 +149,7 @@ class _Facts:
         """Check whether no value is among the literals."""
         if len(self.literals) < _FEW:
             return self.all_literals(self.outside)
-        import numpy as np
+        from lakelens.arrays import np
 
         ordered = np.sort(_as_numbers(self.values))
         places = np.flatnonzero(_mask(self.lower.is_valid()) & _mask(self.upper.is_valid()))
@@ -165,14 +164,14 @@ class _Facts:
 
     def single_of(self) -> Mask:
         """Check whether every value is one of the literals, and the same one, in whichever way engines compare with it."""
-        import pyarrow.compute as pc
+        from lakelens.arrays import pc
 
         is_one = _mask(pc.equal(self.lower, self.upper))
         return is_one & _mask(pc.is_in(self.lower, value_set=self.exact)) & self.no_nans
 
     def prefixed(self, bound: str, test: Callable[[Any, Any], Any]) -> Mask:
         """Say how the beginning of a bound, as long as the literal, compares with it."""
-        import pyarrow.compute as pc
+        from lakelens.arrays import pc
 
         (prefix,) = self.literals
         begin = pc.binary_slice(getattr(self, bound), 0, len(prefix.as_py()))
@@ -232,8 +231,7 @@ _ALL: dict[str, Callable[[_Facts], Mask]] = {
 
 def to_comparable(array: Any) -> Any:
     """Values in a type whose order Arrow knows: booleans as numbers, floats as doubles, text and uuids as bytes; no NaN."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
+    from lakelens.arrays import pa, pc
 
     array = getattr(array, "storage", array)
     kind = array.type
@@ -249,7 +247,7 @@ def to_comparable(array: Any) -> Any:
 
 def _as_numbers(array: Any) -> NDArray[Any]:
     """Comparable values as numpy's, which can be searched: times as counts, texts and decimals as objects."""
-    import pyarrow as pa
+    from lakelens.arrays import pa
 
     kind = array.type
     if pa.types.is_date32(kind) or pa.types.is_time32(kind):

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.codecs.iceberg.transforms import Transform
 from lakelens.codecs.iceberg.types import IcebergType, parse_type_text
+from lakelens.codecs.moments import count_days
 from lakelens.codecs.numbers import parse_whole
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.context import TableContext
+from lakelens.installed import has_arrays
 from lakelens.model.arrow import arrow_type
 from lakelens.model.scan.placement import Placement, cast_known
 
@@ -115,8 +117,7 @@ def _read_type(text: str) -> IcebergType | None:
 
 def _find_truncated(values: pa.Array | None, width: int) -> tuple[pa.Array, pa.Array] | None:
     """Numbers up to the next multiple of the width; text and bytes that begin so, where the value is as long as that."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
+    from lakelens.arrays import pa, pc
 
     if values is None:
         return None
@@ -156,9 +157,7 @@ def _find_end(value: bytes | None, width: int) -> bytes | None:
 
 def _find_moments(values: pa.Array, name: str, kind: pa.DataType) -> tuple[pa.Array, pa.Array] | None:
     """Find the first and the last moment of years, months, days or hours since 1970."""
-    import numpy as np
-    import pyarrow as pa
-    import pyarrow.compute as pc
+    from lakelens.arrays import np, pa, pc
 
     if not (pa.types.is_date32(kind) or pa.types.is_timestamp(kind)):
         return None
@@ -169,18 +168,42 @@ def _find_moments(values: pa.Array, name: str, kind: pa.DataType) -> tuple[pa.Ar
     unit, numbers = _UNITS[name], counts.to_numpy(zero_copy_only=False).astype(np.int64)
     exact = name == "day" and ticks == "D"
     first = np.where((numbers <= 0) & (not exact), numbers - 1, numbers)
-    # beyond what 64 bits of ticks hold
-    limit = int(
-        np.datetime64(2**62, "ns" if ticks == "ns" else "us").astype(f"datetime64[{unit}]").astype(np.int64)
-    )
+    limit = _LIMITS[unit, ticks == "ns"]  # beyond are more ticks than 64 bits hold
     is_known = values.is_valid().to_numpy(zero_copy_only=False) & (abs(numbers) < limit)
     first, following = np.where(is_known, first, 0), np.where(is_known, numbers + 1, 0)
-    lower = first.astype(f"datetime64[{unit}]").astype(f"datetime64[{ticks}]").astype(np.int64)
-    upper = following.astype(f"datetime64[{unit}]").astype(f"datetime64[{ticks}]").astype(np.int64) - 1
+    lower, upper = _count_ticks(first, unit, ticks), _count_ticks(following, unit, ticks) - 1
     stored = pa.int32() if ticks == "D" else pa.int64()
     width = np.int32 if ticks == "D" else np.int64
     ends = (pa.array(one.astype(width), stored, mask=~is_known).view(kind) for one in (lower, upper))
     return next(ends), next(ends)
+
+
+#: The years, months, days and hours of 2^62 microseconds, and of 2^62 nanoseconds.
+_LIMITS = {
+    ("Y", False): 146_138,
+    ("M", False): 1_753_662,
+    ("D", False): 53_375_995,
+    ("h", False): 1_281_023_894,
+    ("Y", True): 146,
+    ("M", True): 1_753,
+    ("D", True): 53_375,
+    ("h", True): 1_281_023,
+}
+_PER_SECOND = {"ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
+def _count_ticks(numbers: Any, unit: str, ticks: str) -> Any:
+    """Count the ticks from 1970 to the first moment of each year, month, day or hour, by its number since then."""
+    if has_arrays():
+        return numbers.astype(f"datetime64[{unit}]").astype(f"datetime64[{ticks}]").astype("int64")
+
+    def count(number: int) -> int:
+        if unit in "YM":
+            number = count_days(*divmod(number if unit == "M" else 12 * number, 12))
+        seconds = number * (3600 if unit == "h" else 86_400)
+        return seconds // 86_400 if ticks == "D" else seconds * _PER_SECOND[ticks]
+
+    return numbers.astype(count)
 
 
 def open_placement(table: IcebergTable) -> IcebergPlacement:
