@@ -404,7 +404,13 @@ class Answers:
         return cast("Skeleton", display.call("analysis.skeleton:write_skeleton", self, target, keep, seed))
 
     def sql(
-        self, query: str, *, snapshot: Any = None, engine: Literal["duckdb", "datafusion"] | None = None
+        self,
+        query: str,
+        *,
+        snapshot: Any = None,
+        engine: Literal["duckdb", "datafusion"] | None = None,
+        seconds: float | None = None,
+        most_rows: int | None = None,
     ) -> QueryResult:
         """Query the metadata in SQL, over the views `snapshots`, `refs`, `manifests`, `entries` and `files`.
 
@@ -421,11 +427,16 @@ class Answers:
             the current one.
         engine
             By default DuckDB where it is installed, else DataFusion, which the extra `fast` brings.
+        seconds
+            How long the query may take. A bounded query runs in a process of its own, within 1 GiB of memory beside its
+            views.
+        most_rows
+            How many rows of the result are wanted: one that has more is cut, and says so.
 
         Raises
         ------
         LakeError
-            The query cannot be run; the hint lists the views and their columns.
+            The query cannot be run; the hint lists the views and their columns. Or its time or its memory is over.
         Missing
             There is no such snapshot.
         Unsupported
@@ -440,7 +451,8 @@ class Answers:
         >>> table.sql("select min(lower_bounds['id']) as low, max(upper_bounds['id']) as high from files")[0]
         (0, 100)
         """
-        found = display.call("querying:query_table", self, query, snapshot=snapshot, engine=engine)
+        bounds = {"seconds": seconds, "most_rows": most_rows}
+        found = display.call("querying:query_table", self, query, snapshot=snapshot, engine=engine, **bounds)
         return cast("QueryResult", found)
 
     def explore(self, *, frame: bool = True, height: int = 640) -> Explored:

@@ -76,7 +76,7 @@ def crawl(page: Any, running: Running, root: Path, part: int) -> Iterator[str]:
         visits += 1
         yield page.url
         for href in page.evaluate(
-            "[...document.querySelectorAll('a[href]')].map(a => a.href.baseVal ?? a.href)"
+            "[...document.querySelectorAll('a[href]:not([download])')].map(a => a.href.baseVal ?? a.href)"
         ):
             url = urldefrag(href)[0]
             parts = urlsplit(url)

@@ -40,6 +40,7 @@ _VERSIONS = (
     "varchar(5)",
     "char(3)",
     "Apache-Spark/3.5.9 Delta-Lake/3.3.2",
+    "Apache-Spark/4.0.0 Delta-Lake/4.0.0",
     "Apache-Spark/4.0.1 Delta-Lake/4.0.0",
     "delta-rs:py-1.6.2",
     "00000000-0000-0000-0000-000000000000",
