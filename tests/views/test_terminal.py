@@ -57,8 +57,13 @@ def test_no_line_is_wider_than_the_terminal(thing: object, width: int) -> None:
     assert max(cell_len(line) for line in lines) <= width
 
 
-def test_roles_are_colours_and_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "xterm")  # whatever the terminal of who runs the tests can show
+@pytest.fixture(autouse=True)
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal that can show colours, whatever that of who runs the tests can."""
+    monkeypatch.setenv("TERM", "xterm")
+
+
+def test_roles_are_colours_and_words() -> None:
     table = FakeTable(count_words())
     told = write(table, 2, 120)
     assert re.search(r"\x1b\[1;33m1 ERROR, 1 WARNING\x1b\[0m", told)
