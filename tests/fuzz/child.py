@@ -21,6 +21,8 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from lakelens.installed import write_command
+
 # of a case as many as of four steps
 STEPS_A_CASE = 4
 _MANY_TIMES = 4  # as long for a table with ten thousand of anything
@@ -38,6 +40,16 @@ _LEAVES = (
     "os.posix_spawn",
 )
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+
+
+def _is_known(event: str, args: tuple[Any, ...]) -> bool:
+    """Matplotlib looks for fonts once; a query of a page runs in a Python of its own, which reads nothing here."""
+    if event != "subprocess.Popen":
+        return False
+    command = args[1] if isinstance(args[1], list | tuple) else [args[1]]
+    return "fc-list" in str(args[0]) or list(command) == write_command(
+        "lakelens.model.scan.engines:answer_parent"
+    )
 
 
 class Guard:
@@ -59,7 +71,7 @@ class Guard:
             writes = bool(flags & _WRITES) if mode is None else any(letter in mode for letter in "wax+")
             if writes and not self._is_allowed(path):
                 self.seen.append(f"open {mode or flags} {path!r}")
-        elif event in _LEAVES and "fc-list" not in str(args[0]):  # matplotlib looks for fonts once
+        elif event in _LEAVES and not _is_known(event, args):
             if self.connects and _is_near(event, args):
                 return
             self.seen.append(f"{event} {args!r}"[:200])

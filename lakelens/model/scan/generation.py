@@ -205,8 +205,7 @@ def _join_parts(columns: Sequence[pa.Array], count: int) -> pa.Array | None:
     >>> _join_parts([pa.array([2024, 2024, 2024, None]), pa.array(["02", "13", None, None])], 2).to_pylist()
     ['2024-02', '', '', None]
     """
-    import numpy as np
-    import pyarrow as pa
+    from lakelens.arrays import pa
 
     numbers = [
         cast_known(column, pa.int64())
@@ -214,20 +213,25 @@ def _join_parts(columns: Sequence[pa.Array], count: int) -> pa.Array | None:
         else None
         for column in columns
     ]
-    if len(columns) < count or any(one is None for one in numbers):
+    if len(columns) < count or any(known is None for known in numbers):
         return None
-    rows = len(columns[0])
-    code, is_date, is_null = np.zeros(rows, np.int64), np.ones(rows, np.bool_), np.ones(rows, np.bool_)
-    for (_, _, least, most), column, known in zip(_PARTS, columns, numbers, strict=False):
-        assert known is not None
-        held = known.fill_null(-1).to_numpy()
-        is_date &= (held >= least) & (held <= most)
-        is_null &= column.is_null().to_numpy(zero_copy_only=False)
-        code = code * 100 + held.clip(0, 9999)
-    different, places = np.unique(np.where(is_null, -2, np.where(is_date, code, -1)), return_inverse=True)
+    joined: dict[tuple[Any, ...], str | None] = {}  # few dates are those of many files
     texts: list[str | None] = []
-    for number in different.tolist():
-        digits = f"{number:0{4 + 2 * (count - 1)}}"
-        text = "-".join((digits[:4], *(digits[start : start + 2] for start in range(4, len(digits), 2))))
-        texts.append(None if number == -2 else "" if number < 0 else text)
-    return pa.array(texts, pa.string()).take(pa.array(places))
+    held = zip(*(column.to_pylist() for column in columns), strict=True)
+    read = zip(*(known.to_pylist() for known in numbers if known is not None), strict=True)
+    for parts, dated in zip(held, read, strict=True):
+        key = (dated, all(part is None for part in parts))
+        if key not in joined:
+            joined[key] = None if key[1] else _write_date(dated)
+        texts.append(joined[key])
+    return pa.array(texts, pa.string())
+
+
+def _write_date(dated: Sequence[int | None]) -> str:
+    """Write a date by its parts; an empty text for what is none."""
+    written = []
+    for (_, _, least, most), part in zip(_PARTS, dated, strict=False):
+        if part is None or not least <= part <= most:
+            return ""
+        written.append(f"{part:0{len(str(most))}}")
+    return "-".join(written)
