@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -78,6 +78,7 @@ _MACHINERY = ("importlib", "_frozen_importlib")
 sys.meta_path.insert(0, _Wanted)
 
 
+@cache
 def has_arrays() -> bool:
     """Whether numpy and pyarrow are there, which read by column what the core reads record by record."""
     from importlib.util import find_spec

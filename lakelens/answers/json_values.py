@@ -71,13 +71,14 @@ def write_document(facts: Mapping[str, Any]) -> Iterator[str]:
     for number, (name, value) in enumerate(facts.items()):
         yield f"{',' if number else ''}\n{json.dumps(name)}: "
         if isinstance(value, Iterator):
-            yield from _write_array(value)
+            yield from write_array(value)
         else:
             yield json.dumps(make_plain(value))
     yield "\n}\n"
 
 
-def _write_array(items: Iterator[Any]) -> Iterator[str]:
+def write_array(items: Iterator[Any]) -> Iterator[str]:
+    """Write an array in pieces, one for each item, none of which is kept."""
     yield "["
     filled = False
     for item in items:

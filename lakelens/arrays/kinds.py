@@ -142,10 +142,6 @@ def map_(key: KindField | Kind, value: KindField | Kind) -> Kind:
 class types:  # noqa: N801 - it is called so there
     """See `pyarrow.types`."""
 
-    @staticmethod
-    def _named(*names: str) -> Any:
-        return staticmethod(lambda kind: kind.name in names)
-
     is_null = staticmethod(lambda kind: kind.name == "null")
     is_boolean = staticmethod(lambda kind: kind.name == "bool")
     is_integer = staticmethod(lambda kind: kind.name in ("int8", "int16", "int32", "int64"))

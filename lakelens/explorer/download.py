@@ -13,24 +13,25 @@ import posixpath
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from lakelens.answers.json_values import make_plain
+from lakelens.answers.json_values import make_plain, write_array
 from lakelens.errors import Missing
 from lakelens.explorer.explorer import Explorer, find_snapshot
 from lakelens.explorer.inside import Inside
+from lakelens.explorer.listing import AS
 from lakelens.explorer.page import EXPORTS, Listing, Page, Part, Redirect, Section, Split
 from lakelens.explorer.place import NO_SNAPSHOT, Place
 from lakelens.model.arrow import drop_empty_structs, read_cell
 from lakelens.opening import read_stored
+from lakelens.views.listing import make_distinct
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 #: The name of the page, among those of a table; `?path=` is the file, as the metadata says it.
 PAGE = "download"
-#: What is asked of the page of a list: the form in which the list is wanted.
-AS = "as"
 _WELL = 200
 _ROWS = 5_000  # rows that are made text at once
 _ROW_GROUP = 100_000
@@ -105,9 +106,13 @@ def find_export(explorer: Explorer, place: Place) -> Export | Page | Redirect:
     whole = next((listing.whole for listing in _list_lists(page.parts) if listing.whole is not None), None)
     if whole is None:
         raise Missing(f"the page {place.page or 'overview'} has no list of rows", path=place.url)
-    table = _name_columns(whole())
+    table, names = whole(), list[str]()
+    for name in table.column_names:  # a query may have two of one name
+        names.append(make_distinct(name, names))
     media_type, write = _WRITERS[wanted]
-    return Export(f"{_name_list(page, explorer.root)}.{wanted}", media_type, write(table))
+    return Export(
+        f"{_name_list(page, explorer.root)}.{wanted}", media_type, write(table.rename_columns(names))
+    )
 
 
 def _list_lists(parts: Sequence[Part]) -> Iterator[Listing]:
@@ -126,17 +131,6 @@ def _name_list(page: Page, root: str) -> str:
     table = place.table[-1] if place.table else root.rstrip("/").rpartition("/")[2]
     names = (table, place.page or "tables", place.snapshot.strip("-"))
     return re.sub(r"[^\w.=]+", "-", "-".join(filter(None, names))).strip("-.")[:120] or "list"
-
-
-def _name_columns(table: pa.Table) -> pa.Table:
-    """Give every column a name of its own: that of a query may be there twice."""
-    names: list[str] = []
-    for name in table.column_names:
-        own, number = name, 2
-        while own in names:
-            own, number = f"{name} {number}", number + 1
-        names.append(own)
-    return table.rename_columns(names)
 
 
 def _read_rows(table: pa.Table) -> Iterator[list[list[Any]]]:
@@ -192,12 +186,11 @@ def write_json(table: pa.Table) -> Iterator[bytes]:
     >>> b"".join(write_json(pa.table({"id": [1], "key": [b"\\x00"]})))
     b'[\\n{"id": 1, "key": "00"}\\n]\\n'
     """
-    names, before = table.column_names, "[\n"
-    for rows in _read_rows(table):
-        lines = (json.dumps(make_plain(dict(zip(names, row, strict=True)))) for row in rows)
-        yield (before + ",\n".join(lines)).encode()
-        before = ",\n"
-    yield b"[]\n" if before == "[\n" else b"\n]\n"
+    names = table.column_names
+    pieces = write_array(dict(zip(names, row, strict=True)) for rows in _read_rows(table) for row in rows)
+    while text := "".join(islice(pieces, _ROWS)):
+        yield text.encode()
+    yield b"\n"
 
 
 def write_parquet(table: pa.Table) -> Iterator[bytes]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from importlib.util import find_spec
 from threading import Lock
 from typing import TypeAlias
 from urllib.parse import quote
@@ -17,6 +16,7 @@ from urllib.parse import quote
 from lakelens.errors import LakeError, Missing, NotInstalled
 from lakelens.explorer.page import EXPORTS, Exports, Field, Form, Link, Listing, Part
 from lakelens.explorer.place import Place
+from lakelens.installed import has_arrays
 from lakelens.options import display
 from lakelens.views.card import wording
 from lakelens.views.card.model import Card, Cell, Column, Grid, Note, Order, Target
@@ -26,6 +26,8 @@ from lakelens.views.listing import Drawn, Source
 SIZE = 50
 #: What is asked of every list: the row that the page begins with, the column that it is sorted by, and a filter.
 FROM, SORT, FILTER = "from", "sort", "q"
+#: What is asked of a list too: the form in which all of it is wanted.
+AS = "as"
 #: Changes a page of a list: gives cells of some rows what they lead to, adds columns.
 Adorn: TypeAlias = Callable[[Drawn, Sequence[int]], Drawn]
 _MOST_LISTS, _MOST_ORDERS = 8, 8
@@ -135,10 +137,10 @@ def make_listing(
 
 def lead_out(place: Place) -> Exports | None:
     """Lead to all of a list as files, where there is what writes them."""
-    if find_spec("pyarrow") is None:
+    if not has_arrays():
         return None
     whole = place.ask(**{FROM: None})
-    return Exports(tuple(Link(name, whole.ask(**{"as": form})) for form, name in EXPORTS.items()))
+    return Exports(tuple(Link(name, whole.ask(**{AS: form})) for form, name in EXPORTS.items()))
 
 
 def lead_on(card: Card, links: Sequence[Link], words: str = "") -> tuple[Part, ...]:

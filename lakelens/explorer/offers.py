@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from lakelens.analysis.timeline.timeline import choose_marks
 from lakelens.errors import LakeError
 from lakelens.explorer.answers import ask, find_check
 from lakelens.explorer.page import Field, Form, Link, Links, Part, Section
@@ -17,6 +18,7 @@ from lakelens.views.card.model import Card, Cell, Note
 if TYPE_CHECKING:
     from lakelens.analysis.check.check import Check
     from lakelens.analysis.space.holders import Expiry
+    from lakelens.analysis.space.space import Space
     from lakelens.explorer.explorer import Visit
     from lakelens.model.maintenance import Option
 
@@ -138,8 +140,8 @@ _QUERIES = (
     ("entries by status", "SELECT status, count(*) AS entries FROM entries GROUP BY status"),
 )
 _OF_FILES = (
-    "`files` and `entries` have structs by column: lower_bounds['id'], upper_bounds['id'], null_counts['id'], "
-    "partition_values['p']. They and `manifests` are those of the snapshot that this page is pinned to."
+    "files and entries have structs by column: lower_bounds['id'], upper_bounds['id'], null_counts['id'], "
+    "partition_values['p']. They and manifests are those of the snapshot that this page is pinned to."
 )
 
 
@@ -156,7 +158,7 @@ def guide_query(visit: Visit) -> list[Part]:
         (cells.code(view), Cell(wording.clean(", ".join(list_view_columns(view, columns)), 4_000), "code"))
         for view in VIEWS
     ]
-    views = Card("", _OF_FILES.replace("`", ""), body=(cells.grid(("view", "columns"), rows, is_open=True),))
+    views = Card("", _OF_FILES, body=(cells.grid(("view", "columns"), rows, is_open=True),))
     return [Links(tuple(links), "Try:"), Section("Views", "what can be asked", (views,))]
 
 
@@ -190,9 +192,8 @@ def offer_procedures(visit: Visit) -> list[Part]:
         if chosen.name.startswith("expire_snap") and fields[0].label == "older_than"
         else []
     )
-    asked = {f"o.{option.name}": None for option in chosen.options}
     form = Form(
-        place.with_page("dry_run", procedure=chosen.name, run="yes", **asked),
+        place.with_page("dry_run", procedure=chosen.name, run="yes"),
         tuple(fields[:_FEW]),
         "What would it do?",
         "nothing is written",
@@ -212,15 +213,19 @@ def _make_field(option: Option, value: str) -> Field:
     return Field(f"o.{option.name}", option.name, value, "text", expected, small=meaning)
 
 
+def _find_space(table: Table) -> Space:
+    """Find where the bytes are, worked out once."""
+    return ask(table, ("space", None), table.space)
+
+
 def _list_steps(visit: Visit) -> list[tuple[str, str, Expiry]]:
     """List the times at which more goes: each as text, what it frees in words, and as it was found."""
     try:
-        space = ask(visit.table, ("space", None), visit.table.space)
+        space = _find_space(visit.table)
     except LakeError:
         return []
-    times = [datetime.fromtimestamp(mark.time / 1_000, UTC) for mark in visit.table.history.marks]
-    if len(times) > _MOST_STEPS:
-        times = [times[round(at * (len(times) - 1) / (_MOST_STEPS - 1))] for at in range(_MOST_STEPS)]
+    marks = choose_marks(visit.table.history.marks, _MOST_STEPS)
+    times = [datetime.fromtimestamp(mark.time / 1_000, UTC) for mark in marks]
     steps: list[tuple[str, str, Expiry]] = []
     for time in dict.fromkeys(times):
         freed = space.find_freed(time + timedelta(milliseconds=1))
@@ -258,9 +263,8 @@ def _show_steps(steps: list[tuple[str, str, Expiry]], visit: Visit) -> list[Part
     grid = cells.grid(("older than, UTC", "snapshots go#", "bytes freed#", "", "files#"), rows, is_open=True)
     words = "what refs and consumers keep stays; the engine's own rules (retain_last, ages of refs) are in the plan"
     parts: list[Part] = [Section("What expiring would free", words, (Card("", "", body=(grid,)),))]
-    space = ask(visit.table, ("space", None), visit.table.space)
     kept = [
-        space_of for space_of in space.by_ref if space_of.kind in ("branch", "tag") and space_of.size_bytes
+        held for held in _find_space(visit.table).by_ref if held.kind in ("branch", "tag") and held.size_bytes
     ]
     if kept:
         dropped = [

@@ -122,8 +122,9 @@ def _read(option: Option, visit: Visit) -> Any:
 def _show(question: Question, shown: Shown, visit: Visit, given: dict[str, Any], answer: Any) -> list[Part]:
     """Show an answer: its card, what leads to lists that the card does not name, and what can be asked next."""
     parts: list[Part] = list(widen(present(answer)))
-    if hasattr(answer, "to_arrow"):
-        parts.append(Listing(Card("", ""), "", exports=lead_out(visit.place), whole=answer.to_arrow))
+    exports = lead_out(visit.place)
+    if exports is not None and hasattr(answer, "to_arrow"):
+        parts.append(Listing(Card("", ""), "", exports=exports, whole=answer.to_arrow))
     for rows in shown.lists:
         if rows.is_below and len(find(answer, rows.of or rows.name)):
             target = named.page(question.name, **dict(_leave(visit.place).ask(part=rows.name).asked))

@@ -18,6 +18,7 @@ from lakelens.errors import AccessDenied, LakeError, Missing, visible
 from lakelens.explorer import download
 from lakelens.explorer.assets import read_assets
 from lakelens.explorer.explorer import Explorer
+from lakelens.explorer.listing import AS
 from lakelens.explorer.page import Link, Page, Redirect
 from lakelens.explorer.place import Place
 from lakelens.serving.access import Access, Refusal, drop_home, drop_token, hide_token
@@ -96,7 +97,7 @@ class Application:
             return self._make_page_of(Place(), error, path.count("/") - 1).send(request, self._headers)
         if place.table is not None and place.page == download.PAGE:
             return await self._send_file(request, place)
-        if place.get(download.AS):
+        if place.get(AS):
             return await self._send_list(request, place)
         answer = await self._wait_for(request, place)
         return answer.send(request, self._headers)
@@ -210,7 +211,7 @@ class Application:
     async def _write(self, place: Place, found: download.Export) -> AsyncIterator[bytes]:
         """Write the pieces of a list; what goes wrong ends the connection, so that nobody takes a part for the whole."""
         key = "/".join(place.table or ())
-        while chunk := await self.workers.run(key, object(), partial(next, found.chunks, b"")):
+        while (chunk := await self.workers.run(key, object(), partial(next, found.chunks, None))) is not None:
             yield chunk
 
     async def _read(self, request: Request, place: Place, found: download.Download) -> AsyncIterator[bytes]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from copy import copy
 from dataclasses import replace
 from datetime import UTC, date, datetime
@@ -177,12 +177,20 @@ def name_columns(columns: Sequence[Column]) -> list[str]:
     """
     names: list[str] = []
     for column in columns:
-        name = column.name or f"{names[-1] if names else ''}|"
-        number = 2
-        while name in names:
-            name, number = f"{column.name} {number}", number + 1
-        names.append(name)
+        names.append(make_distinct(column.name or f"{names[-1] if names else ''}|", names))
     return names
+
+
+def make_distinct(name: str, taken: Collection[str]) -> str:
+    """Make a name distinct from those that are taken: with the next number behind it where it is one of them.
+
+    >>> make_distinct("a", ["a", "a 2"]), make_distinct("b", ["a"])
+    ('a 3', 'b')
+    """
+    distinct, number = name, 2
+    while distinct in taken:
+        distinct, number = f"{name} {number}", number + 1
+    return distinct
 
 
 def _rank(key: Any) -> tuple[int, Any] | None:

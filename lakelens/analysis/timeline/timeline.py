@@ -160,6 +160,13 @@ def find_snapshot(source: Snapshot | LazySnapshot) -> Snapshot:
     return source.snapshots[source.position] if isinstance(source, LazySnapshot) else source
 
 
+def choose_marks(marks: Sequence[Mark], most: int) -> Sequence[Mark]:
+    """Choose marks evenly over all of them, at most `most`; the first and the last are among them."""
+    if len(marks) <= most:
+        return marks
+    return [marks[round(place * (len(marks) - 1) / (most - 1))] for place in range(most)]
+
+
 @dataclass(frozen=True, slots=True)
 class Lane(Named):
     """One line of marks: a branch, or snapshots that no branch leads to (`is_branch` is false)."""

@@ -9,7 +9,7 @@ from functools import partial
 
 from lakelens.analysis.figures import count_by_lists
 from lakelens.analysis.shape import measure_growth
-from lakelens.analysis.timeline.timeline import Timeline
+from lakelens.analysis.timeline.timeline import Timeline, choose_marks
 from lakelens.answers.question import find_question
 from lakelens.explorer.changes import grid_statements, list_statements
 from lakelens.explorer.explorer import Visit, page
@@ -69,9 +69,7 @@ def _show_growth(visit: Visit) -> Iterator[Section]:
     if place is None:
         return
     lane = history.marks[place].lane
-    marks = [mark for mark in history.marks[: place + 1] if mark.lane == lane]
-    if len(marks) > _MOST_STATES:
-        marks = [marks[round(at * (len(marks) - 1) / (_MOST_STATES - 1))] for at in range(_MOST_STATES)]
+    marks = choose_marks([mark for mark in history.marks[: place + 1] if mark.lane == lane], _MOST_STATES)
     picture = visit.keep(
         ("growth", key), lambda: draw_growth(measure_growth(mark.snapshot for mark in marks))
     )

@@ -20,11 +20,10 @@ from xml.etree import ElementTree
 from lakelens.errors import Corrupt
 from lakelens.io.remote.failures import Failed
 from lakelens.io.remote.links import read_names, read_sizes
-from lakelens.io.remote.requests import parse_size
+from lakelens.io.remote.requests import LARGEST_PAGE, parse_size
 
 #: Stands in the place of a size that a listing does not say.
 UNKNOWN = -1
-_LARGEST = 64 << 20  # bytes of one page of a listing
 _PLAIN = "!$&'()*+,;=:@~"  # may stand in a part of an address as they are
 
 
@@ -242,7 +241,7 @@ def _parse_time(text: str) -> datetime | None:
 
 def _read_xml(content: bytes, wanted: str, at: str) -> ElementTree.Element:
     """Read a listing in XML. Raises `Corrupt` for another document, and for one that declares entities."""
-    if len(content) > _LARGEST or b"<!" in content:
+    if len(content) > LARGEST_PAGE or b"<!" in content:
         raise Corrupt(
             "no listing",
             path=at,

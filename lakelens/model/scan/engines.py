@@ -120,13 +120,13 @@ def answer_parent() -> None:
             stream.write_table(found.slice(0, bounds.rows))
 
 
-def _take(batches: Iterable[pa.RecordBatch], bounds: Bounds | None) -> list[pa.RecordBatch]:
+def _take(batches: Iterable[pa.RecordBatch], bounds: Bounds) -> list[pa.RecordBatch]:
     """Take batches until there are more rows than are wanted."""
     taken, rows = [], 0
     for batch in batches:
         taken.append(batch)
         rows += len(batch)
-        if bounds is not None and rows > bounds.rows:
+        if rows > bounds.rows:
             break
     return taken
 

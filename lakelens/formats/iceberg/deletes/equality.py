@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lakelens.bitmaps import BitMap64
+    from lakelens.formats.iceberg.deletes.stored_columns import StoredColumn
+    from lakelens.formats.iceberg.deletes.stored_rows import StoredRows
     from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
 
 _UNITS = {"timestamp": "us", "timestamptz": "us", "timestamp_ns": "ns", "timestamptz_ns": "ns"}
@@ -121,13 +123,7 @@ def read_keys(
 
     check_columns(columns, path)
     stored = StoredColumns(context, path, kind)
-    chosen = []
-    for column in columns:
-        found = stored.find(column.id)
-        if found is None:
-            message = f"an equality delete file without the column {column.name} that it compares"
-            raise Corrupt(message, path=path, expected=f"field id {column.id}")
-        chosen.append(found)
+    chosen = find_columns(stored, columns, path)
     parts: list[list[pa.Array]] = [[] for _ in columns]
     rows = 0
     for arrays in stored.batches(chosen):
@@ -145,6 +141,20 @@ def check_columns(columns: Sequence[KeyColumn], path: str) -> None:
     """Raises `Corrupt` for a delete file that compares nothing."""
     if not columns:
         raise Corrupt("an equality delete file that names no column", path=path, expected="equality_ids")
+
+
+def find_columns(
+    stored: StoredColumns | StoredRows, columns: Sequence[KeyColumn], path: str
+) -> list[StoredColumn]:
+    """Find the columns of a delete file that it compares. Raises `Corrupt` for one without."""
+    chosen = []
+    for column in columns:
+        found = stored.find(column.id)
+        if found is None:
+            message = f"an equality delete file without the column {column.name} that it compares"
+            raise Corrupt(message, path=path, expected=f"field id {column.id}")
+        chosen.append(found)
+    return chosen
 
 
 def refuse_many(rows: int, path: str) -> None:

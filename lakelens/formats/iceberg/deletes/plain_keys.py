@@ -11,7 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Corrupt, Unsupported
-from lakelens.formats.iceberg.deletes.equality import KeyColumn, check_columns, find_constant, refuse_many
+from lakelens.formats.iceberg.deletes.equality import (
+    KeyColumn,
+    check_columns,
+    find_columns,
+    find_constant,
+    refuse_many,
+)
 from lakelens.formats.iceberg.deletes.stored_rows import StoredRows
 from lakelens.formats.iceberg.metadata.partitions import convert_stored
 
@@ -42,13 +48,7 @@ def read_plain_keys(
     """Read the keys of an equality delete file, one for each row. Raises `LakeError`."""
     check_columns(columns, path)
     stored, keys = StoredRows(context, path, kind), list[Key]()
-    chosen = []
-    for column in columns:
-        found = stored.find(column.id)
-        if found is None:
-            message = f"an equality delete file without the column {column.name} that it compares"
-            raise Corrupt(message, path=path, expected=f"field id {column.id}")
-        chosen.append(found)
+    chosen = find_columns(stored, columns, path)
     for values in stored.iterate(chosen):
         refuse_many(len(keys) + 1, path)
         keys.append(_make_key(values, chosen, columns, path))
