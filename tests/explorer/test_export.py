@@ -17,6 +17,7 @@ import pytest
 import lakelens as ll
 from lakelens.answers.json_values import make_plain
 from lakelens.errors import LakeError, Missing
+from lakelens.explorer import download
 from lakelens.explorer.download import Export, find_export, write_csv, write_json, write_parquet
 from lakelens.explorer.explorer import Explorer
 from lakelens.explorer.page import EXPORTS, Page, Redirect
@@ -180,11 +181,14 @@ def test_nothing_and_empty_text_are_two_things_in_csv() -> None:
     assert read["text"].to_pylist() == ["", None]
 
 
-def test_many_rows_leave_in_pieces() -> None:
+def test_many_rows_leave_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(download, "_ROW_GROUP", 5_000)
     table = pa.table({"id": pa.array(range(12_345)), "day": pa.array([10**8] * 12_345, pa.date32())})
     chunks = list(write_json(table))
     assert len(chunks) > 2 and len(json.loads(b"".join(chunks))) == 12_345
-    assert pq.read_table(io.BytesIO(b"".join(write_parquet(table)))).equals(table)
+    content = b"".join(write_parquet(table))
+    assert pq.read_metadata(io.BytesIO(content)).num_row_groups == 3
+    assert pq.read_table(io.BytesIO(content)).equals(table)
     assert b"".join(write_json(table.slice(0, 0))) == b"[]\n"
 
 

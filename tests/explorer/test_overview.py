@@ -8,12 +8,14 @@ import re
 import shutil
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from html import unescape
 from pathlib import Path
 
 import pytest
 
 import lakelens as ll
+from lakelens.analysis.shape import Moment
 from lakelens.analysis.timeline.timeline import group_statements
 from lakelens.explorer.assets import read_assets
 from lakelens.explorer.explorer import Explorer
@@ -22,6 +24,7 @@ from lakelens.explorer.place import Place
 from lakelens.explorer.render import MOST_BYTES, render_page
 from lakelens.views.card import wording
 from lakelens.views.card.model import Card, Grid
+from lakelens.views.timeline.growth import draw_growth
 from tests.benchmarks.tables import Tables
 from tests.explorer.reading import Reader, find_grid
 
@@ -321,6 +324,18 @@ def test_the_charts_over_time_are_what_the_snapshots_record() -> None:
     first = reader.explorer.answer(Place((), str(snapshots[0].id)))
     assert isinstance(first, Page)
     assert not [part for part in first.parts if isinstance(part, Section) and part.heading == "Over time"]
+
+
+def test_a_chart_of_rows_says_which_rows_it_counts() -> None:
+    """Where it takes reading to know what is live, what is stored is drawn, under that name."""
+    live = [5, None, 3]
+    moments = [
+        Moment(datetime(2026, 3, day, tzinfo=UTC), "delete", 9, 1, 100, rows)
+        for day, rows in enumerate(live, 1)
+    ]
+    for known, words in ((moments, "rows stored 9 to 9"), (moments[::2], "rows live 5 to 3")):
+        picture = draw_growth(known)
+        assert picture is not None and words in picture.words and picture.words.count("rows ") == 1
 
 
 def test_each_file_names_the_commit_that_added_it() -> None:

@@ -1,4 +1,4 @@
-"""How a table grew, as small charts in one picture: live rows, files, bytes, delete files after each snapshot."""
+"""How a table grew, as small charts in one picture: rows, files, bytes, delete files after each snapshot."""
 
 from __future__ import annotations
 
@@ -17,11 +17,8 @@ _STYLE = (
     ".b{stroke:light-dark(#8a8a8a,#7d7d7d);stroke-width:1}"
 )
 _CHARTS: tuple[tuple[str, Callable[[Moment], int | None], Callable[[int], str]], ...] = (
-    (
-        "rows live",
-        lambda moment: moment.rows if moment.live_rows is None else moment.live_rows,
-        wording.count,
-    ),
+    ("rows live", lambda moment: moment.live_rows, wording.count),
+    ("rows stored", lambda moment: moment.rows, wording.count),
     ("data files", lambda moment: moment.files, wording.count),
     ("bytes", lambda moment: moment.bytes, wording.size),
     ("delete files", lambda moment: moment.delete_files, wording.count),
@@ -31,13 +28,13 @@ _CHARTS: tuple[tuple[str, Callable[[Moment], int | None], Callable[[int], str]],
 def draw_growth(moments: Sequence[Moment]) -> Picture | None:
     """Draw what the snapshots record of the state after each of them, on a scale of time; None where they say nothing.
 
-    Rows are the live ones where these are known, and those that are stored else.
+    Rows are the live ones where these are known of every state, else those that are stored.
 
     >>> from datetime import UTC, datetime
     >>> days = [Moment(datetime(2026, 3, day, tzinfo=UTC), "append", day * 10, day, day * 100) for day in (1, 2, 5)]
     >>> picture = draw_growth(days)
     >>> picture.words
-    'After each of 3 snapshots: rows live 10 to 50, data files 1 to 5, bytes 100 B to 500 B'
+    'After each of 3 snapshots: rows stored 10 to 50, data files 1 to 5, bytes 100 B to 500 B'
     >>> draw_growth(days[:1]) is None
     True
     """
@@ -47,7 +44,8 @@ def draw_growth(moments: Sequence[Moment]) -> Picture | None:
     whole = (end - begin).total_seconds() or 1.0
     marks: list[str] = []
     said: list[str] = []
-    for name, read, say in _CHARTS:
+    left_out = "rows live" if any(moment.live_rows is None for moment in moments) else "rows stored"
+    for name, read, say in (chart for chart in _CHARTS if chart[0] != left_out):
         known = [
             ((moment.committed_at - begin).total_seconds() / whole, value)
             for moment in moments
