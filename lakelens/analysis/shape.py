@@ -121,7 +121,7 @@ def measure_growth(snapshots: Iterable[Snapshot]) -> list[Moment]:
         if snapshot.committed_at is not None:
             figures = snapshot.figures
             operation = snapshot.operation or "unknown"
-            live = snapshot.known_live_rows.count
+            live = snapshot.recorded_live_rows.count
             moments.append(
                 Moment(
                     snapshot.committed_at,

@@ -349,9 +349,9 @@ class Snapshot(FoundAgain, Explainable, Displayable):
 
     @property
     def recorded_live_rows(self) -> LiveRows:
-        """The bounds of `live_rows` that are known without any manifest, for whoever looks at many tables."""
-        record = self.answers.recorded_live_rows
-        return self._correct_live_rows() if record is None else record(self)
+        """The bounds of `live_rows` that are known without any manifest: the same whatever was read of it so far."""
+        record = self.answers.recorded_live_rows or self.answers.stated_live_rows
+        return record(self)
 
     def _correct_live_rows(self) -> LiveRows:
         """Correct what its document states; where what was read adds up to others, these."""

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import lakelens as ll
-from lakelens.analysis.shape import Moment
+from lakelens.analysis.shape import Moment, measure_growth
 from lakelens.analysis.timeline.timeline import group_statements
 from lakelens.explorer.assets import read_assets
 from lakelens.explorer.explorer import Explorer
@@ -336,6 +336,16 @@ def test_a_chart_of_rows_says_which_rows_it_counts() -> None:
     for known, words in ((moments, "rows stored 9 to 9"), (moments[::2], "rows live 5 to 3")):
         picture = draw_growth(known)
         assert picture is not None and words in picture.words and picture.words.count("rows ") == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["iceberg", "paimon-branches", "paimon-deletion-vectors", "paimon-global-index"]
+)
+def test_a_chart_of_rows_is_the_same_whatever_was_looked_at_before(name: str) -> None:
+    table = ll.sample(name)
+    before = measure_growth(table.snapshots)
+    assert all(snapshot.live_rows and len(snapshot.files) for snapshot in table.snapshots)
+    assert measure_growth(table.snapshots) == before
 
 
 def test_each_file_names_the_commit_that_added_it() -> None:
