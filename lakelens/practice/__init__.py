@@ -5,6 +5,6 @@ The right answers are decoded from the bytes when they are asked for: none is wr
 of a notebook, by answers that the notebook works out.
 """
 
-from lakelens.practice.worksheet import Worksheet
+from lakelens.practice.worksheet import AnyOf, Worksheet
 
-__all__ = ["Worksheet"]
+__all__ = ["AnyOf", "Worksheet"]

@@ -3,42 +3,73 @@
 from __future__ import annotations
 
 import math
+import re
 import struct
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, datetime, time
+from collections.abc import Iterable, Mapping, Sequence, Set
+from datetime import UTC, date, datetime, time
 from decimal import Decimal, InvalidOperation
 from itertools import islice
-from typing import Any, Literal
+from typing import Any
 
-from lakelens.codecs.paimon.binary_row import count_null_bytes
-from lakelens.codecs.paimon.types import PaimonType
 from lakelens.practice.exercise import Wrong
 
 _MOST = 10_000  # parts of an answer that are looked at
+_LONGEST = 60  # digits of a number
 _PLAIN = (bool, int, float, str, bytes, Decimal, date, time)
+_WHOLE = re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)")
+_HEX_MARKS = re.compile(r"0x|\\x|[\s:,_-]", re.IGNORECASE)
+
+
+class Record(dict[str, Any]):
+    """The values of a nested row by their names, which an answer may give as a list in their order too."""
 
 
 def unwrap(answer: Any) -> Any:
-    """A value of NumPy, pandas or Arrow, or a decoded row, as Python's own; all else as it is."""
+    """A value of NumPy, pandas or Arrow, or a decoded row, as Python's own; all else as it is.
+
+    >>> unwrap(bytearray(b"a")), unwrap(range(2))
+    (b'a', [0, 1])
+    """
     if isinstance(answer, bytearray | memoryview):
         return bytes(answer)
+    if isinstance(answer, range):
+        return list(answer[:_MOST])
     home = type(answer).__module__.partition(".")[0]
     if home == "lakelens" and hasattr(answer, "to_dict"):
         return answer.to_dict()  # a row that was decoded
-    if home == "pyarrow" and hasattr(answer, "to_pylist"):
-        return answer.to_pylist()
-    if home == "pyarrow" and hasattr(answer, "as_py"):
-        return answer.as_py()
-    if home in ("numpy", "pandas", "polars") and hasattr(answer, "tolist"):
-        return answer.tolist()
+    if home == "pyarrow":
+        return answer.to_pylist() if hasattr(answer, "to_pylist") else _call(answer, "as_py")
+    if home in ("numpy", "pandas", "polars"):
+        return _unwrap_foreign(answer)
     return answer
+
+
+def _unwrap_foreign(answer: Any) -> Any:
+    """A value, a column or a frame of NumPy, pandas or polars as Python's own."""
+    if type(answer).__name__ in ("NaTType", "NAType"):
+        return None
+    if type(answer).__name__ == "datetime64":  # days are a date, and nanoseconds would be a number
+        is_day = "D" in str(answer.dtype)
+        return answer.tolist() if is_day else answer.astype("datetime64[us]").tolist()
+    if hasattr(answer, "columns") and hasattr(answer, "to_dict"):  # a frame: its rows
+        return answer.to_dicts() if hasattr(answer, "to_dicts") else answer.to_dict(orient="records")
+    if hasattr(answer, "index") and hasattr(answer, "to_dict"):  # a row of a frame has the names of columns
+        named = answer.to_dict()
+        return named if named and all(isinstance(name, str) for name in named) else answer.tolist()
+    if hasattr(answer, "to_list"):
+        return answer.to_list()
+    return _call(answer, "tolist")
+
+
+def _call(answer: Any, method: str) -> Any:
+    return getattr(answer, method)() if hasattr(answer, method) else answer
 
 
 def quote(answer: Any) -> str:
     """Quote an answer in a few characters; what is not one of Python's own values only by its type.
 
-    >>> quote("ab"), quote([1, None]), quote(object())
-    ("'ab'", '[1, None]', 'an object')
+    >>> quote("ab"), quote([1, None]), quote({2}), quote(object())
+    ("'ab'", '[1, None]', '{2}', 'an object')
     """
     answer = unwrap(answer)
     if answer is None or type(answer) in _PLAIN:
@@ -46,9 +77,11 @@ def quote(answer: Any) -> str:
         return text if len(text) <= 60 else f"{text[:57]}…"
     if isinstance(answer, datetime):
         return str(answer)
+    if type(answer) in (list, tuple, set, frozenset) and answer:
+        shown = ", ".join(quote(part) for part in islice(answer, 5)) + (", …" if len(answer) > 5 else "")
+        return f"{{{shown}}}" if isinstance(answer, Set) else f"[{shown}]"
     if type(answer) in (list, tuple):
-        shown = ", ".join(quote(one) for one in answer[:5])
-        return f"[{shown}{', …' if len(answer) > 5 else ''}]"
+        return "[]"
     noun = type(answer).__name__
     return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
 
@@ -69,54 +102,114 @@ def name_kind(expected: Any) -> str:
         (datetime, "a datetime, or '2024-01-31 12:00:00.000'"),
         (date, "a date, or '2024-01-31'"),
         (time, "a time of day, or '12:00:00'"),
+        (Record, "a dict by name, or a list in order"),
         (Mapping, "a dict"),
-        (Sequence, "a list"),
+        (Sequence, "a list, whose order counts"),
     )
     return next((noun for kind, noun in kinds if isinstance(expected, kind)), "None")
 
 
 def is_kind(expected: Any, answer: Any) -> bool:
     """Check whether an answer is of the kind that is expected; None is of every kind."""
+    return unwrap(answer) is None or expected is None or convert(expected, answer) is not None
+
+
+def convert(expected: Any, answer: Any) -> Any:
+    """Convert an answer to the kind of the value that is expected; None where it is of another kind.
+
+    Numbers, dates and times may be texts, bytes hexadecimal digits in any of their notations; a dict may be pairs. An
+    instant is one in UTC, whatever zone it is written in.
+
+    >>> convert(5, "1,024"), convert(b"", "0x2c01"), convert(date(2024, 1, 1), "2024-01-31T00:00"), convert(5, True)
+    (1024, b',\\x01', datetime.date(2024, 1, 31), None)
+    """
     answer = unwrap(answer)
-    if answer is None or expected is None:
-        return True
-    return _convert(expected, answer) is not None
-
-
-def _convert(expected: Any, answer: Any) -> Any:
-    """Convert an answer as a value that can be compared; None where it is of another kind."""
     try:
         if isinstance(expected, bool):
-            return answer if isinstance(answer, bool) else None
+            return _convert_flag(answer)
         if isinstance(answer, bool):
             return None
-        if isinstance(expected, int):
-            return answer if isinstance(answer, int) else None
-        if isinstance(expected, float):
-            return float(answer) if isinstance(answer, int | float | Decimal) else None
-        if isinstance(expected, Decimal):
-            return Decimal(str(answer)) if isinstance(answer, int | float | str | Decimal) else None
-        return _convert_text(expected, answer)
-    except (ValueError, OverflowError, InvalidOperation):
+        if isinstance(expected, int | float | Decimal):
+            return _convert_number(expected, answer)
+        if isinstance(expected, datetime | date | time):
+            return _convert_time(expected, answer)
+        if isinstance(expected, bytes):
+            return _convert_bytes(answer)
+        if isinstance(expected, Mapping):
+            return _convert_mapping(expected, answer)
+        kind = str if isinstance(expected, str) else (list, tuple)
+        return answer if isinstance(answer, kind) else None
+    except (ValueError, OverflowError, InvalidOperation, TypeError):
         return None
 
 
-def _convert_text(expected: Any, answer: Any) -> Any:
-    if isinstance(expected, str):
-        return answer if isinstance(answer, str) else None
-    if isinstance(expected, bytes):
-        return bytes.fromhex(answer.removeprefix("0x")) if isinstance(answer, str) else _keep(answer, bytes)
-    for kind in (datetime, date, time):
-        if isinstance(expected, kind):
-            read = kind.fromisoformat(answer) if isinstance(answer, str) else answer
-            return _keep(read, kind)
-    if isinstance(expected, Mapping):
-        return answer if isinstance(answer, Mapping | tuple | list) else None
-    return _keep(answer, (list, tuple))
+def _convert_flag(answer: Any) -> bool | None:
+    if isinstance(answer, str):
+        return {"true": True, "false": False}.get(answer.strip().lower())
+    return answer if isinstance(answer, bool) else None
 
 
-def _keep(answer: Any, kinds: Any) -> Any:
-    return answer if isinstance(answer, kinds) else None
+def _convert_number(expected: float | Decimal, answer: Any) -> float | Decimal | None:
+    if isinstance(answer, str):
+        text = answer.strip().replace("\u2212", "-").replace("_", "")
+        if len(text) > _LONGEST:
+            return None
+        if text.lower().lstrip("+-").startswith("0x"):
+            answer = int(text, 16)
+        else:
+            answer = Decimal(text.replace(",", "") if _WHOLE.fullmatch(text) else text)
+    if not isinstance(answer, int | float | Decimal):
+        return None
+    if isinstance(expected, int):
+        is_short = not isinstance(answer, Decimal) or answer.adjusted() < _LONGEST
+        return int(answer) if is_short and answer == int(answer) else None
+    return float(answer) if isinstance(expected, float) else Decimal(str(answer))
+
+
+def _convert_time(expected: date | time, answer: Any) -> date | time | None:
+    if isinstance(expected, time):
+        read = time.fromisoformat(answer.strip()) if isinstance(answer, str) else answer
+        return read if isinstance(read, time) else None
+    read = datetime.fromisoformat(answer.strip()) if isinstance(answer, str) else answer
+    if isinstance(read, datetime):
+        read = datetime.combine(read.date(), read.time(), read.tzinfo)  # pandas has a kind of its own
+        read = read.astimezone(UTC).replace(tzinfo=None) if read.tzinfo is not None else read
+        if isinstance(expected, datetime):
+            return read
+        return read.date() if read.time() == time() else None
+    return read if isinstance(read, date) and not isinstance(expected, datetime) else None
+
+
+def _convert_bytes(answer: Any) -> bytes | None:
+    if isinstance(answer, list | tuple) and all(isinstance(part, str) for part in answer):
+        answer = " ".join(answer)
+    if isinstance(answer, str):
+        return bytes.fromhex(_HEX_MARKS.sub("", answer))
+    if isinstance(answer, list | tuple) and all(type(part) is int for part in answer):
+        return bytes(answer)
+    return answer if isinstance(answer, bytes) else None
+
+
+def _convert_mapping(expected: Mapping[Any, Any], answer: Any) -> Mapping[Any, Any] | None:
+    if isinstance(answer, Mapping):
+        return answer
+    if not isinstance(answer, list | tuple):
+        return None
+    if isinstance(expected, Record):
+        return dict(zip(expected, answer, strict=True))
+    if all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in answer):
+        pairs = dict(answer)
+        return pairs if len(pairs) == len(answer) else None
+    return None
+
+
+def find_key(mapping: Mapping[Any, Any], wanted: Any) -> Any:
+    """Find the key of an answer that is the expected one, or the same as a text; None where it is not there.
+
+    >>> find_key({258: 1}, "258")
+    258
+    """
+    return next((key for key in mapping if key == wanted or str(key) == str(wanted)), None)
 
 
 def is_same(expected: Any, answer: Any) -> bool:
@@ -125,22 +218,40 @@ def is_same(expected: Any, answer: Any) -> bool:
     >>> is_same(Decimal("1.50"), 1.5), is_same(date(2024, 1, 31), "2024-01-31"), is_same(1, True)
     (True, True, False)
     """
-    answer = unwrap(answer)
-    if expected is None or answer is None:
-        return answer is None and expected is None
-    given = _convert(expected, answer)
+    if expected is None or unwrap(answer) is None:
+        return unwrap(answer) is None and expected is None
+    given = convert(expected, answer)
     if given is None:
         return False
     if isinstance(expected, float):
-        return math.isclose(expected, given, rel_tol=1e-6) or (math.isnan(expected) and math.isnan(given))
+        return is_same_float(expected, given)
     if isinstance(expected, datetime):
-        return bool(expected.replace(tzinfo=None) == given.replace(tzinfo=None))
+        expected = expected.astimezone(UTC) if expected.tzinfo is not None else expected
+        return bool(expected.replace(tzinfo=None) == given)
     if isinstance(expected, Mapping):
-        given = given if isinstance(given, Mapping) else dict(zip(expected, given, strict=False))
-        return given.keys() == expected.keys() and all(is_same(expected[key], given[key]) for key in expected)
+        keys = [find_key(given, key) for key in expected]
+        return len(given) == len(expected) and all(
+            key is not None and is_same(value, given[key])
+            for key, value in zip(keys, expected.values(), strict=True)
+        )
     if isinstance(expected, list | tuple):
         return len(expected) == len(given) and all(map(is_same, expected, given))
     return bool(expected == given)
+
+
+def is_same_float(expected: float, given: float) -> bool:
+    """Check whether a number is the one expected; of one that four bytes hold, the digits that these can tell apart.
+
+    >>> is_same_float(0.10000000149011612, 0.1), is_same_float(0.1, 0.1000001)
+    (True, False)
+    """
+    if expected == given or math.isnan(expected) or math.isnan(given):
+        return expected == given or (math.isnan(expected) and math.isnan(given))
+    try:
+        held = struct.pack("<f", expected)
+        return struct.unpack("<f", held)[0] == expected and struct.pack("<f", given) == held
+    except OverflowError:
+        return False
 
 
 def read_fields(answer: Any, names: Sequence[str]) -> list[Any] | Wrong:
@@ -150,6 +261,8 @@ def read_fields(answer: Any, names: Sequence[str]) -> list[Any] | Wrong:
     ([1, 'a'], Wrong(field='field 2, `name`', reason='no value for it: 2 are expected, you gave 1'))
     """
     answer = unwrap(answer)
+    if isinstance(answer, list | tuple) and len(answer) == 1 and isinstance(answer[0], Mapping):
+        answer = answer[0]  # a table of one row
     if isinstance(answer, Mapping):
         for number, name in enumerate(names, 1):
             if name not in answer:
@@ -171,233 +284,35 @@ def read_fields(answer: Any, names: Sequence[str]) -> list[Any] | Wrong:
 
 
 def read_numbers(answer: Any, what: str) -> list[int] | Wrong:
-    """Whole numbers in any collection of them; one alone too.
+    """Whole numbers in any collection of them, as texts too; one alone, or a text of several.
 
-    >>> read_numbers({3, 1}, "positions"), read_numbers(7, "positions")
-    ([1, 3], [7])
+    >>> read_numbers({3, 1}, "positions"), read_numbers(7, "positions"), read_numbers("1, 3", "positions")
+    ([1, 3], [7], [1, 3])
     """
     answer = unwrap(answer)
-    if isinstance(answer, int) and not isinstance(answer, bool):
-        return [answer]
+    if isinstance(answer, str) and (parts := re.findall(r"[^\s,;\[\](){}]+", answer)):
+        answer = parts
+    elif isinstance(answer, int) and not isinstance(answer, bool):
+        answer = [answer]
     if isinstance(answer, str | bytes | Mapping) or not isinstance(answer, Iterable):
         return Wrong("", f"expected {what} as a list of whole numbers, not {quote(answer)}")
-    found = []
-    for one in islice(answer, _MOST):
-        plain = unwrap(one)
-        if isinstance(plain, bool) or not isinstance(plain, int):
-            return Wrong("", f"expected {what} as a list of whole numbers; {quote(plain)} is none")
-        found.append(plain)
-    return sorted(found)
-
-
-# Why a value is not what a reader said: what the bytes of a BinaryRow or of an Iceberg bound say about it.
-#
-# A reason names the byte that decides, and the mistake where it is a known one: the sign, the order of bytes, a scale, a
-# length. It leaves the last step to the reader.
-
-_WIDTHS = {"TINYINT": 1, "SMALLINT": 2, "INT": 4, "BIGINT": 8}
-_ELEMENTS = {"BOOLEAN": 1, "TINYINT": 1, "SMALLINT": 2, "INT": 4, "DATE": 4, "TIME": 4, "FLOAT": 4}
-_TEXTS = ("CHAR", "VARCHAR", "BINARY", "VARBINARY")
-
-
-def explain_field(row: bytes, arity: int, place: int, type_: PaimonType, value: Any, given: Any) -> str:
-    """Explain why a field of a row without its arity has another value than the one given.
-
-    >>> row = bytes.fromhex("0000000000000000 61626300000000 83".replace(" ", ""))
-    >>> explain_field(row, 1, 0, PaimonType("VARCHAR", length=9), "abc", "ab")
-    "you said 'ab', but the length byte 0x83 says 3 bytes"
-    """
-    bit = place + 8
-    where = f"bit {bit % 8} of byte {bit // 8} in the header"
-    if value is None:
-        digits = type_.precision or 0
-        is_far = digits > 18 if type_.name == "DECIMAL" else type_.name.startswith("TIMESTAMP") and digits > 3
-        room = " (the bytes that its slot leads to are only kept free)" if is_far else ""
-        return f"you said {quote(given)}, but {where} is set: the field is null{room}"
-    if given is None:
-        return f"you said None, but {where} is 0: the field is not null"
-    if (wrong := explain_kind(value, given)) is not None:
-        return wrong
-    start = count_null_bytes(arity) + 8 * place
-    return f"you said {quote(given)}, but {explain_slot(row, start, 8, type_, value, unwrap(given))}"
-
-
-def explain_kind(value: Any, given: Any) -> str | None:
-    """Explain what is said where an answer is of another kind than the value; None where it is of that kind."""
-    return None if is_kind(value, given) else f"expected {name_kind(value)}, not {quote(given)}"
-
-
-def explain_slot(row: bytes, start: int, width: int, type_: PaimonType, value: Any, given: Any) -> str:
-    """Explain what a slot, or an element of an array, says about a value that is not null."""
-    slot, name = row[start : start + width], type_.name
-    if name in _WIDTHS:
-        return explain_integer(slot[: _WIDTHS[name]], "little", given, f"{name} {_at(start)}")
-    if name == "BOOLEAN":
-        return f"the byte {_at(start)} is {_hex(slot[:1])}: 00 is false, 01 is true"
-    if name in ("FLOAT", "DOUBLE"):
-        return explain_float(slot[: 4 if name == "FLOAT" else 8])
-    if name == "DATE":
-        return explain_date(slot[:4], value)
-    if name == "TIME":
-        return f"`{_hex(slot[:4])}` is a little-endian number of milliseconds since midnight"
-    if name in _TEXTS:
-        return _explain_text(row, slot, value, given)
-    if name == "DECIMAL":
-        return _explain_decimal(row, slot, type_, value, given)
-    if name.startswith("TIMESTAMP"):
-        return _explain_timestamp(row, slot, type_, value, given)
-    length, offset = struct.unpack("<ii", slot)
-    return _explain_nested(row[offset : offset + length], offset, type_, value, given)
-
-
-def explain_integer(content: bytes, order: Literal["little", "big"], given: Any, what: str) -> str:
-    """Explain what the bytes of a whole number say.
-
-    >>> explain_integer(bytes.fromhex("ecffffff"), "little", 4294967276, "INT at byte 8")
-    "the highest bit of `ec ff ff ff` is set, in ff: the number is negative (two's complement)"
-    """
-    other: Literal["little", "big"] = "big" if order == "little" else "little"
-    highest = content[-1 if order == "little" else 0]
-    if highest & 0x80 and isinstance(given, int) and given >= 0:
-        return f"the highest bit of `{_hex(content)}` is set, in {highest:02x}: the number is negative (two's complement)"
-    if given in (int.from_bytes(content, other, signed=True), int.from_bytes(content, other)):
-        first = "least" if order == "little" else "most"
-        return f"the first byte of `{_hex(content)}` is the {first} significant one ({order}-endian)"
-    return f"the {what} is `{_hex(content)}`, {order}-endian"
-
-
-def explain_float(content: bytes) -> str:
-    """Explain what the bytes of a floating-point number say."""
-    code = "<f" if len(content) == 4 else "<d"
-    return f"`{_hex(content)}` is an IEEE 754 number of {len(content)} bytes, little-endian: struct.unpack({code!r}, …)"
-
-
-def explain_date(content: bytes, value: Any) -> str:
-    """Explain what the bytes of a date say."""
-    days = int.from_bytes(content, "little", signed=True)
-    return f"`{_hex(content)}` is {days:,} days after 1970-01-01, little-endian"
-
-
-def explain_text(content: bytes, value: Any, given: Any) -> str:
-    """Explain where a text or bytes begin to differ from what was given.
-
-    >>> explain_text(b"abc", "abc", "abd")
-    'byte 2 of the text is 0x63'
-    """
-    typed = _to_bytes(value, given)
-    noun = "text" if isinstance(value, str) else "value"
-    place = next((i for i, byte in enumerate(content) if typed[i : i + 1] != bytes([byte])), len(content))
-    if place == len(content):
-        return f"the {noun} ends after {len(content)} bytes"
-    return f"byte {place} of the {noun} is 0x{content[place]:02x}"
-
-
-def _to_bytes(value: Any, given: Any) -> bytes:
-    if isinstance(given, str):
-        return given.encode() if isinstance(value, str) else bytes.fromhex(given.removeprefix("0x"))
-    return bytes(given)
-
-
-def _explain_text(row: bytes, slot: bytes, value: Any, given: Any) -> str:
-    typed = len(_to_bytes(value, given))
-    if slot[7] & 0x80:
-        length = slot[7] & 0x7F
-        if typed != length:
-            return f"the length byte 0x{slot[7]:02x} says {length} bytes"
-        return explain_text(slot[:length], value, given)
-    length, offset = struct.unpack("<ii", slot)
-    if typed != length:
-        head = f"the slot's last byte, 0x{slot[7]:02x}, has no high bit, so the text is far"
-        return f"{head}: {length} bytes at offset {offset}"
-    return explain_text(row[offset : offset + length], value, given)
-
-
-def _explain_decimal(row: bytes, slot: bytes, type_: PaimonType, value: Any, given: Any) -> str:
-    scale = type_.scale or 0
-    if (type_.precision or 0) <= 18:
-        return explain_decimal(slot, "little", scale, value, given)
-    length, offset = struct.unpack("<ii", slot)
-    said = explain_decimal(row[offset : offset + length], "big", scale, value, given)
-    return f"with more than 18 digits the slot leads to {length} bytes at offset {offset}, and {said}"
-
-
-def explain_decimal(
-    content: bytes, order: Literal["little", "big"], scale: int, value: Any, given: Any
-) -> str:
-    """Explain what the unscaled number of a decimal says.
-
-    >>> explain_decimal(bytes.fromhex("012c"), "big", 2, Decimal("3.00"), Decimal(300))
-    '300 is the unscaled number: the type puts the point before its last 2 digits'
-    """
-    said = Decimal(str(given))
-    unscaled = int.from_bytes(content, order, signed=True)
-    if said == unscaled:
-        return f"{unscaled} is the unscaled number: the type puts the point before its last {scale} digits"
-    if value < 0 <= said:
-        return f"the highest bit of `{_hex(content)}` is set: the number is negative (two's complement)"
-    return f"`{_hex(content)}` is the unscaled number, {order}-endian, and {scale} of its digits follow the point"
-
-
-def _explain_timestamp(row: bytes, slot: bytes, type_: PaimonType, value: Any, given: Any) -> str:
-    if (type_.precision or 0) <= 3:
-        return f"the slot `{_hex(slot)}` is milliseconds since 1970-01-01 00:00, little-endian"
-    nanos, offset = struct.unpack("<ii", slot)
-    if is_same(value.replace(microsecond=value.microsecond // 1000 * 1000), given):
-        return f"those are the milliseconds: the slot's first four bytes add {nanos:,} nanoseconds"
-    millis = row[offset : offset + 8]
-    head = f"the milliseconds since 1970-01-01 are at offset {offset}, `{_hex(millis)}`"
-    return f"{head}, and the slot's first four bytes add nanoseconds"
-
-
-def _explain_nested(content: bytes, offset: int, type_: PaimonType, value: Any, given: Any) -> str:
-    """Explain what a list, a map or a nested row says: the first element that is wrong."""
-    head = f"in the {len(content)} bytes at offset {offset}"
-    if type_.name == "ROW" and isinstance(given, Mapping | Sequence):
-        typed = (
-            [given.get(field.name) for field in type_.fields] if isinstance(given, Mapping) else list(given)
-        )
-        for i, (one, part) in enumerate(zip(type_.fields, typed, strict=False)):
-            kept = value[one.name]
-            if not is_same(kept, part):
-                why = explain_field(content, len(type_.fields), i, one.type, kept, part)
-                return f"{head}, a row of its own with a header of its own, `{one.name}` differs: {why}"
-        return f"{head} is a row of {len(type_.fields)} fields"
-    if type_.name == "ARRAY" and type_.element is not None and isinstance(given, Sequence):
-        return f"{head}, {_explain_array(content, type_.element, value, given)}"
-    keys = int.from_bytes(content[:4], "little")
-    return (
-        f"{head}, the first four say that the array of keys has {keys} bytes; the array of values follows it"
-    )
-
-
-def _explain_array(content: bytes, element: PaimonType, value: Sequence[Any], given: Sequence[Any]) -> str:
-    count = len(value)
-    if len(given) != count:
-        return f"`{_hex(content[:4])}` says that the array has {count} elements"
-    place = next(i for i in range(count) if not is_same(value[i], given[i]))
-    bit = f"bit {place} of the null bits"
-    if value[place] is None:
-        return f"{bit}, `{_hex(content[4:8])}`, is set: element {place} is null"
-    if given[place] is None:
-        return f"{bit}, `{_hex(content[4:8])}`, is 0: element {place} is not null"
-    width = _ELEMENTS.get(element.name, 8)
-    start = 4 + (count + 31) // 32 * 4 + place * width
-    said = explain_slot(content, start, width, element, value[place], given[place])
-    return f"element {place} differs: {said}"
-
-
-def _hex(content: bytes) -> str:
-    return content.hex(" ")
-
-
-def _at(start: int) -> str:
-    return f"at byte {start}"
+    numbers = []
+    for part in islice(answer, _MOST):
+        number = convert(0, part)
+        if number is None:
+            return Wrong("", f"expected {what} as a list of whole numbers; {quote(part)} is none")
+        numbers.append(number)
+    return sorted(numbers)
 
 
 def format_answer(value: Any) -> str:
     """Format a value as a reader would type it: what a solution shows."""
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{format_answer(k)}: {format_answer(v)}" for k, v in value.items()) + "}"
+        return (
+            "{"
+            + ", ".join(f"{format_answer(key)}: {format_answer(held)}" for key, held in value.items())
+            + "}"
+        )
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(format_answer, value)) + "]"
     return str(value) if isinstance(value, Decimal | date | datetime | time) else repr(value)

@@ -8,10 +8,12 @@ from typing import Any, NamedTuple
 
 from lakelens.codecs.paimon.binary_row import count_null_bytes
 from lakelens.codecs.paimon.row_slot_spans import spell_type
+from lakelens.codecs.paimon.types import PaimonType
 from lakelens.explaining import decode_binary_row
 from lakelens.formats.paimon.manifests.stats import StoredRow
-from lakelens.practice.answers import explain_field, format_answer, is_same, read_fields
+from lakelens.practice.answers import Record, format_answer, is_same, read_fields
 from lakelens.practice.exercise import Exhibit, Question, Step, Worked, Wrong, dump_bytes
+from lakelens.practice.reasons import explain_field
 from lakelens.practice.tables import open_sample
 
 _HINTS = (
@@ -158,12 +160,24 @@ def find_wrong(row: StoredRow, places: Sequence[int], answer: Any) -> Wrong | No
     given = read_fields(answer, [row.names[i] for i in places])
     if isinstance(given, Wrong):
         return given
-    for place, one in zip(places, given, strict=True):
-        value, type_ = row.values[place], row.columns[place].type
-        if not is_same(value, one):
-            reason = explain_field(row.data[4:], len(row.names), place, type_, value, one)
+    for place, typed in zip(places, given, strict=True):
+        type_ = row.columns[place].type
+        value = _name_records(row.values[place], type_)
+        if not is_same(value, typed):
+            reason = explain_field(row.data[4:], len(row.names), place, type_, value, typed)
             return Wrong(f"field {place + 1}, `{row.names[place]}`", reason)
     return None
+
+
+def _name_records(value: Any, type_: PaimonType) -> Any:
+    """Mark the nested rows in a value: their fields have an order, which the keys of a map have not."""
+    if value is None:
+        return None
+    if type_.name == "ROW":
+        return Record({field.name: _name_records(value[field.name], field.type) for field in type_.fields})
+    if type_.name == "ARRAY" and type_.element is not None:
+        return [_name_records(element, type_.element) for element in value]
+    return value
 
 
 def work_out(row: StoredRow, places: Sequence[int]) -> Worked:

@@ -7,18 +7,16 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from lakelens.model.stats import ColumnBounds
-from lakelens.practice.answers import (
+from lakelens.practice.answers import convert, format_answer, is_same, quote, read_fields, unwrap
+from lakelens.practice.exercise import Exhibit, Question, Step, Worked, Wrong
+from lakelens.practice.reasons import (
     explain_date,
     explain_decimal,
     explain_float,
     explain_integer,
     explain_kind,
     explain_text,
-    format_answer,
-    is_same,
-    read_fields,
 )
-from lakelens.practice.exercise import Exhibit, Question, Step, Worked, Wrong
 from lakelens.practice.tables import open_sample
 
 _HINTS = (
@@ -93,19 +91,21 @@ def _find_wrong(
     if isinstance(given, Wrong):
         return given
     parts = [(column, side) for column in columns for side in sides]
-    for number, ((column, side), value, one) in enumerate(zip(parts, values, given, strict=True), 1):
-        if not is_same(value, one):
-            return Wrong(f"field {number}, `{names[number - 1]}`", _explain(column, side, value, one))
+    for number, ((column, side), value, typed) in enumerate(zip(parts, values, given, strict=True), 1):
+        if not is_same(value, typed):
+            return Wrong(f"field {number}, `{names[number - 1]}`", _explain(column, side, value, typed))
     return None
 
 
 def _explain(column: ColumnBounds, side: str, value: Any, given: Any) -> str:
     """Explain what the bytes of a bound say, by the type of the column."""
     content: bytes = getattr(column, f"{side}_raw")
-    if given is None:
+    if unwrap(given) is None:
         return "you said None, but there is a bound: its bytes are stored"
-    wrong = explain_kind(value, given)
-    return wrong or f"you said {format_answer(given)}, but {_explain_content(column, content, value, given)}"
+    if (wrong := explain_kind(value, given)) is not None:
+        return wrong
+    said = _explain_content(column, content, value, convert(value, given))
+    return f"you said {quote(given)}, but {said}"
 
 
 def _explain_content(column: ColumnBounds, content: bytes, value: Any, given: Any) -> str:
@@ -113,9 +113,9 @@ def _explain_content(column: ColumnBounds, content: bytes, value: Any, given: An
     if name in ("int", "long"):
         return explain_integer(content, "little", given, name)
     if name in ("float", "double"):
-        return explain_float(content)
+        return explain_float(content, given)
     if name == "date":
-        return explain_date(content, value)
+        return explain_date(content)
     if name.startswith("timestamp"):
         return f"`{content.hex(' ')}` is microseconds since 1970-01-01 00:00, little-endian"
     if name.startswith("decimal"):

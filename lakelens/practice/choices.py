@@ -39,15 +39,15 @@ class Choice:
         given = read_numbers(answer, f"the numbers of the {self.noun}s")
         if isinstance(given, Wrong):
             return given
-        unknown = [one for one in given if one not in self.reasons]
+        unknown = [number for number in given if number not in self.reasons]
         if unknown:
             return Wrong("", f"there is no {self.noun} {unknown[0]}: they are 1 to {len(self.reasons)}")
-        wrong = sorted(self.right ^ set(given))
-        if not wrong:
-            return None
-        is_missing = wrong[0] in self.right
-        said = f"it is {self.verb}" if is_missing else f"it is not {self.verb}"
-        return Wrong(f"{self.noun} {wrong[0]}", f"{said}: {self.reasons[wrong[0]]}")
+        if wrong := sorted(set(given) - self.right):
+            return Wrong(f"{self.noun} {wrong[0]}", f"it is not {self.verb}: {self.reasons[wrong[0]]}")
+        if self.right - set(given):
+            named = "none is not all: " if not given else "those are right, and not all: "
+            return Wrong("", f"{named}try the condition on what is known of each other {self.noun}")
+        return None
 
     def work(self) -> Worked:
         """Each line with what decides."""

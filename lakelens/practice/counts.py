@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from lakelens.model.snapshot import Snapshot
-from lakelens.practice.answers import is_same, read_fields
+from lakelens.practice.answers import convert, is_same, read_fields
 from lakelens.practice.exercise import Exhibit, Question, Step, Worked, Wrong
 from lakelens.practice.tables import open_sample
 
@@ -69,9 +69,10 @@ def _find_wrong(snapshot: Snapshot, answer: Any) -> Wrong | None:
     right = _count(snapshot)
     if is_same(right, given[0]):
         return None
-    if not isinstance(given[0], int) or isinstance(given[0], bool):
+    number = None if given[0] is None else convert(right, given[0])
+    if number is None:
         return Wrong("files", "expected a whole number")
-    return Wrong("files", f"you said {given[0]}, but {_find_mistake(snapshot, given[0])}")
+    return Wrong("files", f"you said {number}, but {_find_mistake(snapshot, number)}")
 
 
 def _find_mistake(snapshot: Snapshot, given: int) -> str:

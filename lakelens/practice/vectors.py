@@ -82,17 +82,21 @@ def _find_wrong(match: DeleteMatch, answer: Any) -> Wrong | None:
     right = sorted(match.positions)
     if given == right:
         return None
-    if [one - 1 for one in given] == right:
+    if [position - 1 for position in given] == right:
         return Wrong(f"position {given[0]}", "positions count from 0: the first row of the file is row 0")
     if len(given) != len(set(given)):
         return Wrong("", "a position is given twice: a bitmap holds each once")
-    place = next((one for one in sorted({*given} ^ {*right})), 0)
-    if place in right:
+    if sorted((position % 256) * 256 + position // 256 for position in given) == right:
         return Wrong(
-            f"position {place}",
-            f"it is deleted too: the vector holds {len(right)} positions, you gave {len(given)}",
+            f"position {given[0]}", "two bytes each, and the first of them is the less significant one"
         )
-    return Wrong(f"position {place}", "no container of the vector holds it")
+    if given == sorted({right[0], len(right) - 1}) and right == list(range(right[0], right[-1] + 1)):
+        return Wrong("", "those are the two numbers of a run: its first value, and its length less one")
+    if unheld := sorted({*given} - {*right}):
+        return Wrong(f"position {unheld[0]}", "no container of the vector holds it")
+    return Wrong(
+        "", "those are deleted, and others too: a container's header says its number of values less one"
+    )
 
 
 def _work_out(match: DeleteMatch) -> Worked:

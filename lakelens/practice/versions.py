@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from lakelens.model.table import Table
-from lakelens.practice.answers import is_kind, is_same, quote, unwrap
+from lakelens.practice.answers import convert, is_same, quote, unwrap
 from lakelens.practice.exercise import Exhibit, Question, Step, Worked, Wrong
 from lakelens.practice.tables import find_current, open_changed, open_sample, open_version
 
@@ -84,7 +85,7 @@ def _ask_metadata(title: str, table: Table, origin: str) -> Question:
         origin,
         (Exhibit("The directory metadata/", ("file", "content"), lines),),
         _HINTS,
-        partial(_find_wrong, right, why, "metadata file"),
+        partial(_find_wrong, right, "metadata file", partial(_explain_file, names, dict(lines))),
         lambda: Worked(right, (Step("metadata file", right, why),)),
     )
 
@@ -104,7 +105,9 @@ def ask_snapshot(title: str, sample: str, hint: str | None = None) -> Question:
         f"the directory snapshot/ of the sample {sample}{stale}",
         (Exhibit("The directory snapshot/", ("file", "content"), lines),),
         _HINTS,
-        partial(_find_wrong, right, why, "snapshot"),
+        partial(
+            _find_wrong, right, "snapshot", partial(_explain_number, names, dict(lines)["LATEST"].strip())
+        ),
         lambda: Worked(right, (Step("snapshot", str(right), why),)),
     )
 
@@ -140,12 +143,51 @@ def ask_rollback(title: str, sample: str, version: int) -> Question:
             "A rollback makes an older snapshot current again, and commits nothing.",
             "The log says which became current, and when.",
         ),
-        partial(_find_wrong, right, why, "snapshot"),
+        partial(
+            _find_wrong,
+            right,
+            "snapshot",
+            partial(_explain_line, [line[1] for line in snapshots], log[-1][1]),
+        ),
         lambda: Worked(right, (Step("snapshot", str(right), why),)),
     )
 
 
-def _find_wrong(right: Any, why: str, noun: str, answer: Any) -> Wrong | None:
+def _explain_file(names: Sequence[str], contents: Mapping[str, str], given: str) -> str:
+    """Explain why a reader without a catalog does not open a metadata file."""
+    if given not in names:
+        is_part = any(given in name for name in names)
+        return "give the whole name of one file" if is_part else "the listing has no such file"
+    if given not in contents or given.endswith(".text"):
+        return "the hint is no metadata file: it says a number"
+    hint = contents.get("version-hint.text")
+    if hint is None:
+        return "without a hint the number decides, and this is not the one to take"
+    if given == f"v{hint.strip()}.metadata.json":
+        return "that is what the hint says, and it may be behind: is there a file of the next number?"
+    return "the hint is followed upwards as long as there is a file of the next number, and no further"
+
+
+def _explain_number(names: Sequence[str], latest: str, given: int) -> str:
+    """Explain why a reader does not take a snapshot of Paimon for the current one."""
+    if f"snapshot-{given}" not in names:
+        return f"there is no snapshot-{given}"
+    if str(given) == latest:
+        return "that is what LATEST says: it is trusted only where there is no snapshot of the next number"
+    return "LATEST counts if there is no snapshot of the next number; else the directory is listed"
+
+
+def _explain_line(ids: Sequence[str], current: str, given: int) -> str:
+    """Explain why a snapshot is not the one that a log names last."""
+    if str(given) in ids:
+        named = "" if str(given) == current else ", and the last line of snapshot-log names another one"
+        return f"that is an id{named}: the number of its line is asked for"
+    if not 1 <= given <= len(ids):
+        return f"the list has lines 1 to {len(ids)}"
+    return "the last line of snapshot-log names another one"
+
+
+def _find_wrong(right: Any, noun: str, explain: Callable[[Any], str], answer: Any) -> Wrong | None:
     given = unwrap(answer)
     if isinstance(given, list | tuple) and len(given) == 1:
         given = given[0]
@@ -153,10 +195,11 @@ def _find_wrong(right: Any, why: str, noun: str, answer: Any) -> Wrong | None:
         given = given.rpartition("/")[2]
     if is_same(right, given):
         return None
-    if given is None or not is_kind(right, given):
+    read = None if given is None else convert(right, given)
+    if read is None:
         expected = "the file's name" if isinstance(right, str) else "a whole number"
         return Wrong(noun, f"expected {expected}, not {quote(given)}")
-    return Wrong(noun, f"you said {quote(given)}, but {why}")
+    return Wrong(noun, f"you said {quote(given)}; {explain(read)}")
 
 
 def list_questions() -> tuple[Any, ...]:

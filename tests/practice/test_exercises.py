@@ -126,7 +126,7 @@ def test_no_card_shows_the_answer_before_it_is_asked_for(subject: str, n: int) -
 def test_mistakes_that_everybody_makes_are_named() -> None:
     for subject, n, answer, said in (
         ("binary-row", 1, [1, "b", 1], "field 2, `name`: you said 'b', but byte 0 of the text is 0x61"),
-        ("binary-row", 2, [3, "", 30], "bit 1 of byte 1 in the header is set: the field is null"),
+        ("binary-row", 2, [3, "", 30], "bit 1 of byte 1 in the header is set"),
         ("binary-row", 3, [1, "on", -20, 100, "x"], "you said 'on', but the length byte 0x83 says 3 bytes"),
         ("binary-row", 3, [1, "one", 4294967276, 100, "x"], "the number is negative (two's complement)"),
         ("binary-row", 4, ["a", 1 << 56, "", 0], "the least significant one (little-endian)"),
@@ -138,14 +138,14 @@ def test_mistakes_that_everybody_makes_are_named() -> None:
         ("binary-row", 7, ["123.45", 0, None], "the number is negative"),
         ("binary-row", 7, ["-123.45", 1, None], "9 bytes at offset 32"),
         ("binary-row", 8, [{"floor": 6, "code": "x"}, 9], "`floor` differs"),
-        ("binary-row", 9, [[1, 2, 3], {"k": 9}], "element 1 is null"),
-        ("binary-row", 9, [[1, None], {"k": 9}], "the array has 3 elements"),
+        ("binary-row", 9, [[1, 2, 3], {"k": 9}], "differs: bit 1 of the null bits, `02 00 00 00`, is set"),
+        ("binary-row", 9, [[1, None], {"k": 9}], "says how many elements the array has, and you gave 2"),
         ("bounds", 4, [123456789, 0, 0, 0], "123456789 is the unscaled number"),
         ("deletion-vector", 3, [2, 3, 4, 5], "positions count from 0"),
-        ("deletion-vector", 3, [1, 2], "position 3: it is deleted too"),
+        ("deletion-vector", 3, [1, 2], "those are deleted, and others too"),
         ("manifest-list", 2, 7, "content 1 is deletes"),
-        ("manifest-list", 4, [3], "manifest 4: it is skipped"),
-        ("current-version", 3, 2, "the LATEST hint says 2, which is stale"),
+        ("manifest-list", 4, [3], "those are right, and not all"),
+        ("current-version", 3, 2, "that is what LATEST says: it is trusted only where"),
         ("files-read", 1, [1, 3], "file 1: it is not opened: id is 4 to 4"),
         ("files-read", 1, [9], "there is no file 9: they are 1 to 4"),
     ):  # fmt: skip
