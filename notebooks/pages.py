@@ -61,22 +61,22 @@ _ROOMY = 40  # of one that may break at its dots
 _BESIDE = "checksum"  # Hadoop's files beside the others of a local disk belong to no table
 
 _STYLE = """
-@page { size: A4; margin: 11mm 14mm }
+@page { size: A4; margin: 8mm 14mm }
 :root { color-scheme: light }
 * { box-sizing: border-box }
-body { margin: 0 auto; padding: 4mm 0; max-width: 182mm; background: #fff; color: #1b1b1b;
+body { margin: 0 auto; padding: 3mm 0; max-width: 182mm; background: #fff; color: #1b1b1b;
   font: 8.2pt/1.32 Helvetica, Arial, "Liberation Sans", "Nimbus Sans", sans-serif }
-h1 { margin: 0; font-size: 15pt; line-height: 1.15 }
-h2 { margin: 2.6mm 0 .6mm; font-size: 9.4pt }
+h1 { margin: 0; font-size: 14pt; line-height: 1.1 }
+h2 { margin: 1.8mm 0 .4mm; font-size: 9.2pt; break-after: avoid }
 p { margin: .8mm 0 }
 p.m { font-size: 7.3pt }
 code, pre { font-family: Menlo, Consolas, "DejaVu Sans Mono", "Liberation Mono", monospace; font-size: 92% }
 .sql { font-size: 9.4pt }
 figure { margin: 2mm 0 0 }
-svg { display: block; width: auto; height: auto; max-width: 158mm; max-height: 118mm }
+svg { display: block; width: auto; height: auto; max-width: 158mm; max-height: 84mm }
 table { width: 100%; border-collapse: collapse; break-inside: avoid }
 th, td { padding: .25mm 3mm .25mm 0; text-align: left; vertical-align: top; border-bottom: .15mm solid #d8d8d8; font-size: 7.3pt;
-  line-height: 1.25 }
+  line-height: 1.22 }
 th { color: #5f5f5f; font-weight: normal; white-space: nowrap }
 th.n, td.n { text-align: right; white-space: nowrap }
 td code { white-space: nowrap }

@@ -90,6 +90,10 @@ def _name_decider(explanation: Explanation) -> str:
             share.files
         )
     if not files:
+        last = explanation.levels[-1]
+        if last.name == "files" and last.skipped:
+            groups = wording.plural(last.looked_at, "row group")
+            return f"no file is skipped, but {wording.count(last.skipped)} of {groups} in them"
         return "nothing is skipped"
     name, _ = files.most_common(1)[0]
     return f"most files are skipped by the {name}" if name else "the predicate itself decides"

@@ -117,8 +117,10 @@ def grid_some(items: Items[Any], some: Sequence[Any]) -> Grid:
 
 
 def about_items(items: Items[Any]) -> About:
-    """Say where the labels of a list are explained."""
-    return (*list_sections(items[0], *_LISTED), *_ABOUT) if len(items) else _ABOUT
+    """Say where the labels of a list are explained: first in the section of the lists of its answer, where there is one."""
+    home = type(items).__module__.split(".")
+    own = (f"common.{home[2]}_items",) if home[:2] == ["lakelens", "analysis"] else ()
+    return (*own, *list_sections(items[0], *_LISTED), *_ABOUT) if len(items) else _ABOUT
 
 
 def _grid_facts(items: Items[Any], nouns: tuple[str, str], some: Sequence[Any] | None = None) -> Grid:
