@@ -340,7 +340,10 @@ class Snapshot(FoundAgain, Explainable, Displayable):
         What is known without any manifest is enough in most cases; a format may look at a few small ones.
         """
         counted: LiveRows | None = vars(self).get("live_rows")
-        return self._correct_live_rows() if counted is None else counted
+        if counted is not None:
+            return counted
+        known = self.known_figures
+        return self.stated_live_rows if known == self.figures else count_without_summary(known, self.figures)
 
     @property
     def stated_live_rows(self) -> LiveRows:
@@ -352,11 +355,6 @@ class Snapshot(FoundAgain, Explainable, Displayable):
         """The bounds of `live_rows` that are known without any manifest: the same whatever was read of it so far."""
         record = self.answers.recorded_live_rows or self.answers.stated_live_rows
         return record(self)
-
-    def _correct_live_rows(self) -> LiveRows:
-        """Correct what its document states; where what was read adds up to others, these."""
-        known = self.known_figures
-        return self.stated_live_rows if known == self.figures else count_without_summary(known, self.figures)
 
     @property
     def known_vector_count(self) -> int | None:

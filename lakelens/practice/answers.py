@@ -126,7 +126,12 @@ def convert(expected: Any, answer: Any) -> Any:
     answer = unwrap(answer)
     try:
         if isinstance(expected, bool):
-            return _convert_flag(answer)
+            flag = (
+                {"true": True, "false": False}.get(answer.strip().lower())
+                if isinstance(answer, str)
+                else answer
+            )
+            return flag if isinstance(flag, bool) else None
         if isinstance(answer, bool):
             return None
         if isinstance(expected, int | float | Decimal):
@@ -141,12 +146,6 @@ def convert(expected: Any, answer: Any) -> Any:
         return answer if isinstance(answer, kind) else None
     except (ValueError, OverflowError, InvalidOperation, TypeError):
         return None
-
-
-def _convert_flag(answer: Any) -> bool | None:
-    if isinstance(answer, str):
-        return {"true": True, "false": False}.get(answer.strip().lower())
-    return answer if isinstance(answer, bool) else None
 
 
 def _convert_number(expected: float | Decimal, answer: Any) -> float | Decimal | None:
