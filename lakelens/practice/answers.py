@@ -239,7 +239,7 @@ def is_same(expected: Any, answer: Any) -> bool:
 
 
 def is_same_float(expected: float, given: float) -> bool:
-    """Check whether a number is the one expected; of one that four bytes hold, the digits that these can tell apart.
+    """Check whether a number is the one expected; of one that four bytes hold, the digits by which these differ.
 
     >>> is_same_float(0.10000000149011612, 0.1), is_same_float(0.1, 0.1000001)
     (True, False)
