@@ -75,6 +75,7 @@ _CHECK = Question(
     page=Page(
         lists=(
             Listed("findings", "findings"),
+            Listed("compared", "figures that were compared", of="counted"),
             Listed("missing", "missing files"),
             Listed("orphans", "files that nobody refers to"),
             Listed("young", "young files that nobody refers to"),

@@ -28,15 +28,24 @@ SIZE = 50
 FROM, SORT, FILTER = "from", "sort", "q"
 #: What is asked of a list too: the form in which all of it is wanted.
 AS = "as"
+#: What a list may be asked to show only, by the value of a column: its name in addresses is the column's.
+ONLY = ("content", "partition", "partitions")
+#: What a list of files is asked: only those `with=deletes`.
+WITH = "with"
 #: Changes a page of a list: gives cells of some rows what they lead to, adds columns.
 Adorn: TypeAlias = Callable[[Drawn, Sequence[int]], Drawn]
 _MOST_LISTS, _MOST_ORDERS = 8, 8
 _MOST_TEXT = 60_000  # characters of the cells of a page, beyond which long ones are cut
 _CUT = 120  # characters of such a cell
+_LONGEST_CHOICE, _SHORT_CHOICE = 200, 40  # characters of a value that is chosen by, and of it in a link
 _LONGEST_LINK, _MOST_LINKS = (
     4_000,
     80_000,
 )  # characters of what a cell names, and of all that those of a page name
+
+
+_Only: TypeAlias = tuple[tuple[str, str], ...]
+_Asked: TypeAlias = tuple[str, str, _Only]
 
 
 class _Orders:
@@ -45,18 +54,18 @@ class _Orders:
     def __init__(self, source: Source) -> None:
         self.source = source
         self._lock = Lock()
-        self._kept: dict[tuple[str, str], tuple[Sequence[int], tuple[str, ...]]] = {}
+        self._kept: dict[_Asked, tuple[Sequence[int], tuple[str, ...]]] = {}
 
-    def find(self, text: str, sort: str) -> tuple[Sequence[int], tuple[str, ...]]:
-        """Find the positions in order, and what was asked and cannot be done."""
+    def find(self, text: str, sort: str, only: _Only = ()) -> tuple[Sequence[int], tuple[str, ...]]:
+        """Find the positions in order, and what was asked and cannot be done; `only` are columns with what they must say."""
         with self._lock:
-            found = self._kept.pop((text, sort), None) or self._order(text, sort)
-            self._kept[text, sort] = found
+            found = self._kept.pop((text, sort, only), None) or self._order(text, sort, only)
+            self._kept[text, sort, only] = found
             while len(self._kept) > _MOST_ORDERS:
                 del self._kept[next(iter(self._kept))]
             return found
 
-    def _order(self, text: str, sort: str) -> tuple[Sequence[int], tuple[str, ...]]:
+    def _order(self, text: str, sort: str, only: _Only) -> tuple[Sequence[int], tuple[str, ...]]:
         wrong: list[str] = []
         try:
             positions = self.source.keep(text)
@@ -64,6 +73,17 @@ class _Orders:
             positions = self.source.natural
             what = "needs more than is here" if isinstance(error, NotInstalled) else "is not understood"
             wrong.append(f"the filter {what}: {wording.clean(error)}")
+        for name, wanted in only:
+            try:
+                keys = self.source.list_keys(name)
+            except KeyError:
+                wrong.append(f"there is no column {name!r} to choose by")
+                continue
+            # what a cell says: in a content an underscore is a space
+            shown = [None if key is None else wording.clean(key) for key in keys]
+            positions = [
+                at for at in positions if (held := shown[at]) and wanted in (held, held.replace("_", " "))
+            ]
         try:
             positions = self.source.sort(sort, positions)
         except KeyError:
@@ -101,17 +121,21 @@ def make_listing(
     size: int = SIZE,
     chosen: int | None = None,
     adorn: Adorn | None = None,
+    chooses: bool = False,
+    more: tuple[Link, ...] = (),
 ) -> Listing:
     """Make the page of a list that a place asks for.
 
     `?q=` filters, `?sort=NAME` sorts by a column, largest first with `-NAME`, `?from=50` begins with the 51st row. A filter,
     a column or a row that there is not is said, and the list is shown without. `chosen` is the position of an item that is
-    marked, `adorn` changes what is drawn of the rows of a page.
+    marked, `adorn` changes what is drawn of the rows of a page. Of a list that `chooses`, contents and partitions of rows
+    are links to those rows alone (`?partition=day%3D1`); `more` are further links beside the pager.
     """
     orders = _LISTS.find(source)
     source = orders.source
     asked = place.get(SORT)
-    ordered, wrong = orders.find(place.get(FILTER).strip(), asked)
+    only = tuple((name, place.get(name)) for name in ONLY if chooses and place.get(name))
+    ordered, wrong = orders.find(place.get(FILTER).strip(), asked, only)
     begin, doubt = _read_start(place, len(ordered))
     start = begin // size * size
     shown = ordered[start : start + size]
@@ -122,17 +146,49 @@ def make_listing(
         else column
         for name, column in zip(drawn.names, drawn.columns, strict=True)
     )
+    if chooses:
+        _link_choices(drawn, place)
     mark = shown.index(chosen) if chosen in shown else None
     grid = Grid(columns, tuple(tuple(row) for row in drawn.rows), chosen=mark)
     notes = tuple(Note(text, "warn") for text in (*wrong, *doubt))
     return Listing(
         Card("", "", body=(*notes, *((grid,) if shown else ()))),
         _word(start, len(shown), len(ordered), source),
-        make_pager(place, start, len(ordered), size),
+        (
+            *make_pager(place, start, len(ordered), size),
+            *(
+                Link(
+                    f"every {name.removesuffix('s')}, not only {held[:_SHORT_CHOICE]}",
+                    place.ask(**{name: None, FROM: None}),
+                )
+                for name, held in only
+            ),
+            *more,
+        ),
         _make_form(source, place, len(ordered)) if len(source) > 1 else None,
         lead_out(place) if shown else None,
         partial(source.to_arrow, ordered),
     )
+
+
+def _link_choices(drawn: Drawn, place: Place) -> None:
+    """Let the cells by which a list may be chosen lead to the rows that say the same."""
+    for name in ONLY:
+        if name not in drawn.names or place.get(name):
+            continue
+        at = drawn.names.index(name)
+        for row in drawn.rows:
+            cell = row[at]
+            if (
+                cell.target is None
+                and cell.text
+                and cell.role != "mute"
+                and len(cell.text) <= _LONGEST_CHOICE
+            ):
+                target = Target("page", place.page, place.ask(**{name: cell.text, FROM: None}).asked)
+                row[at] = replace(
+                    cell, target=target, title=cell.title or f"only this {name.removesuffix('s')}"
+                )
 
 
 def lead_out(place: Place) -> Exports | None:

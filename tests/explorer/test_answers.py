@@ -30,6 +30,7 @@ from lakelens.model.table import Table
 from lakelens.model.warehouse.catalog import FoundTable
 from lakelens.options import display
 from lakelens.views.card.model import Card, Grid, Note
+from tests.explorer.reading import Reader, read_column, read_text
 from tests.support import LAKES
 from tests.support.growth import grow_iceberg
 
@@ -446,3 +447,21 @@ def test_notes_and_grids_of_a_page_lead_to_pages() -> None:
                         assert body.target is not None
                     if isinstance(body, Grid) and body.more and body.how.startswith("space.by"):
                         assert body.target is not None
+
+
+def test_a_finding_leads_to_the_figures_that_prove_it(tmp_path: Path) -> None:
+    """A file that is too long is a finding; on the pages of findings its code leads to the line that compared lengths."""
+    shutil.copytree(ll.sample("iceberg").location, tmp_path / "t")
+    (file,) = sorted((tmp_path / "t").glob("data/*/*.parquet"))[:1]
+    file.write_bytes(file.read_bytes() + b"x")
+    reader = Reader(tmp_path / "t")
+    reader.get("check", run="yes")
+    page, _ = reader.get("findings")
+    proving = {cell.text: cell.target for cell in read_column(page, "code")}
+    target = proving["file-length"]
+    assert target is not None
+    shown, _ = reader.ask(reader.place("check").ask(**dict(target.asked)))
+    assert [cell.text for cell in read_column(shown, "recorded")] == ["presence and length"]
+    assert [cell.text for cell in read_column(shown, "differ")] == ["1"]
+    _, overview = reader.get("")
+    assert "findings of the check, with the figures that prove them" in read_text(overview)

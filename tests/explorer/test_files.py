@@ -218,3 +218,54 @@ def test_index_files_and_statistics_have_pages(name: str) -> None:
                 if place.page in ("bytes", "deletes"):
                     reached, _ = reader.ask(place)
                     assert reached.status == 200, place
+
+
+@pytest.mark.parametrize(
+    "name", ["iceberg-merge-on-read", "iceberg", "paimon-deletion-vectors", "delta", "hive"]
+)
+def test_a_list_shows_one_partition_or_what_has_deletes_by_links(name: str) -> None:
+    """What a partition or a content leads to are the files of it, exactly; the links stay in the address and lead back."""
+    reader = Reader.of_sample(name)
+    files = reader.table.files
+    page, _ = reader.get("files")
+    for column, read in (
+        ("partition", lambda file: str(file.partition or "")),
+        ("content", lambda file: file.content.replace("_", " ")),
+    ):
+        if column not in [one.name for one in find_grid(page, "file").columns]:
+            continue
+        for cell in read_column(page, column):
+            assert cell.target is not None, cell
+            chosen, _ = reader.ask(reader.place("files").ask(**dict(cell.target.asked)))
+            shown = [cell.text for cell in read_column(chosen, "file")]
+            assert shown == [one.path.rpartition("/")[2] for one in files if read(one) == cell.text]
+            (back,) = [link for link in list_links(chosen) if link.text.startswith("every ")]
+            assert back.place == page.place
+    deleted = [one.path.rpartition("/")[2] for one in files if one.content == "data" and len(one.deletes)]
+    links = [link.place for link in list_links(page) if link.text == "only with deletes"]
+    assert bool(links) == (name != "hive")
+    for place in filter(None, links):
+        chosen, _ = reader.ask(place)
+        assert [cell.text for cell in read_column(chosen, "file")] == deleted
+
+
+def test_manifests_with_deletes_and_entries_of_one_partition() -> None:
+    """The list of manifests leaves those of data files out; in a manifest a partition leads to its entries."""
+    reader = Reader.of_sample("iceberg-merge-on-read")
+    page, _ = reader.get("manifests")
+    (place,) = [link.place for link in list_links(page) if link.text == "only with deletes"]
+    assert place is not None
+    assert reader.table.current is not None
+    manifests = reader.table.current.manifests
+    shown = [cell.text for cell in read_column(reader.ask(place)[0], "manifest")]
+    assert shown == [one.path.rpartition("/")[2] for one in manifests if one.content == "deletes"]
+    manifest = max(manifests, key=lambda one: len(one.entries))
+    whole, _ = reader.get("manifest", path=manifest.path)
+    first = read_column(whole, "partition")[0]
+    assert first.target is not None
+    few, _ = reader.ask(reader.place("manifest").ask(**dict(first.target.asked)))
+    numbers = [
+        str(at) for at, entry in enumerate(manifest.entries) if str(entry.file.partition) == first.text
+    ]
+    assert [cell.text for cell in read_column(few, "entry")] == numbers
+    assert len(numbers) < len(manifest.entries)

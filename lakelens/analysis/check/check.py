@@ -21,7 +21,7 @@ from lakelens.display import Displayable, Named
 from lakelens.errors import LakeError
 from lakelens.model.check.checking import Checking
 from lakelens.model.check.defect import DefectBook, Rule, Writer, keep_evidence, read_once
-from lakelens.model.check.ledger import Comparisons, Gaps, Ledger
+from lakelens.model.check.ledger import Comparison, Comparisons, Gaps, Ledger
 from lakelens.model.check.survey import Survey, choose_states
 from lakelens.model.collections import Items
 from lakelens.model.facts.facts import Fact
@@ -252,6 +252,10 @@ class Check(Displayable):
     def ok(self) -> bool:
         """Whether there is no error, and the table has not lost the opened state meanwhile."""
         return self.newer is None and not any(finding.severity == "error" for finding in self.findings)
+
+    def find_comparison(self, code: str) -> Comparison | None:
+        """Find the kind of figures whose comparison gave the findings of a code; None where no figure proves them."""
+        return next((line for line in self.counted if code in line.codes), None)
 
     @property
     def compared(self) -> int:

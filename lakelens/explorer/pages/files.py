@@ -10,13 +10,14 @@ from typing import Any
 from lakelens.errors import LakeError, Missing
 from lakelens.explorer.explorer import Visit, page
 from lakelens.explorer.linker import find_entry
-from lakelens.explorer.listing import FROM, SIZE, lead_on, link_rows, make_listing, make_pager
+from lakelens.explorer.listing import FROM, SIZE, WITH, lead_on, link_rows, make_listing, make_pager
 from lakelens.explorer.page import Link, Listing, Page, Part
 from lakelens.explorer.place import Place
 from lakelens.explorer.stored import Stored, is_named
 from lakelens.model.collections import Items
 from lakelens.model.datafile import DataFile
 from lakelens.model.deletes import DeleteMatch, DeleteMatches
+from lakelens.model.fileset import FileSet
 from lakelens.views.card import cells, wording
 from lakelens.views.card.model import Card, Column, Note, Target
 from lakelens.views.cards.fileset import describe_vectors
@@ -37,7 +38,8 @@ def target_file(file: DataFile) -> Target:
 @page("files")
 def make_files(visit: Visit) -> Page:
     """List the data files and delete files of the snapshot, in pages."""
-    files = Stored(visit).files
+    whole = Stored(visit).files
+    files, more = _choose_reached(visit, whole)
     source = make_source(files)
     link_files = link_rows("file", lambda place: target_file(files[place]))
 
@@ -57,11 +59,38 @@ def make_files(visit: Visit) -> Page:
             names=[*drawn.names, "added by"], columns=[*drawn.columns, Column("added by", is_short=True)]
         )
 
-    listing = make_listing(source, visit.place, adorn=add_commit)
-    size = f"{wording.plural(len(files), 'file')}, {wording.size(files.size_bytes)}"
-    vectors = describe_vectors(files)
+    listing = make_listing(source, visit.place, adorn=add_commit, chooses=True, more=more)
+    size = f"{wording.plural(len(whole), 'file')}, {wording.size(whole.size_bytes)}"
+    vectors = describe_vectors(whole)
     head = Card("Files", f"{size}, of {name_state(visit)}{f'; {vectors}' if vectors else ''}")
     return Page(visit.place, "Files", [head, listing], crumbs=(Link("files"),))
+
+
+def _choose_reached(visit: Visit, files: FileSet) -> tuple[FileSet, tuple[Link, ...]]:
+    """The files, or only those of whose rows some are deleted where that is asked for, and the link to the others.
+
+    Each file is asked what deletes from it, so of more files than a few thousand the choice is not offered.
+    """
+    is_asked = visit.place.get(WITH) == "deletes"
+    bare = visit.place.ask(**{WITH: None, FROM: None})
+    has_deletes = visit.snapshot is not None and (
+        bool(visit.snapshot.deletion_vectors)
+        or any(content not in ("data", "changelog") for (content,) in files.pick("content"))
+        or bool(visit.snapshot.known_vector_count)
+    )
+    if not is_asked:
+        is_offered = has_deletes and len(files) <= _MOST_REACHED
+        return files, (Link("only with deletes", bare.ask(**{WITH: "deletes"})),) if is_offered else ()
+    back = (Link("with and without deletes", bare),)
+    if len(files) > _MOST_REACHED:
+        return files, back
+
+    def choose() -> FileSet:
+        return files.take(
+            [at for at, file in enumerate(files) if file.content == "data" and len(file.deletes)]
+        )
+
+    return visit.keep(("reached", visit.place.snapshot), choose), back
 
 
 def name_state(visit: Visit) -> str:

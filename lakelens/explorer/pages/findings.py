@@ -6,12 +6,12 @@ from lakelens.analysis.check.check import Check
 from lakelens.analysis.figures import count_known
 from lakelens.explorer.answers import find_check
 from lakelens.explorer.explorer import Visit, page
-from lakelens.explorer.listing import make_listing
+from lakelens.explorer.listing import link_rows, make_listing
 from lakelens.explorer.offers import find_price
 from lakelens.explorer.page import Page, Part
 from lakelens.model.finding import Findings
 from lakelens.model.table import Table
-from lakelens.views.answers.check import format_counts
+from lakelens.views.answers.check import format_counts, target_figures
 from lakelens.views.card import named, wording
 from lakelens.views.card.model import Card, Note, Target
 from lakelens.views.cards.finding import format_alert
@@ -35,7 +35,11 @@ def make_findings(visit: Visit) -> Page:
     card = Card("Findings", describe_found(findings), alert=format_alert(findings), body=tuple(notes))
     parts: list[Part] = [card]
     if len(findings):
-        parts.append(make_listing(make_source(findings), visit.place))
+        # each leads to the figures of the check that prove it
+        prove = (
+            None if check is None else link_rows("code", lambda at: target_figures(check, findings[at].code))
+        )
+        parts.append(make_listing(make_source(findings), visit.place, adorn=prove))
     return Page(visit.place, "Findings", parts)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lakelens.errors import LakeError
 from lakelens.explorer.explorer import Visit, page
 from lakelens.explorer.linker import find_entry
-from lakelens.explorer.listing import SIZE, Adorn, lead_on, link_rows, make_listing
+from lakelens.explorer.listing import FROM, ONLY, SIZE, Adorn, lead_on, link_rows, make_listing
 from lakelens.explorer.page import Link, Listing, Page, Part, Split
 from lakelens.explorer.pages.entries import count_deleted, show_chosen
 from lakelens.explorer.pages.files import name_state, target_file
@@ -70,7 +70,10 @@ def make_manifests(visit: Visit) -> Page:
         )
         return _link_manifests(manifests)(linked, positions)
 
-    listing = make_listing(make_source(manifests), place, adorn=adorn)
+    more: tuple[Link, ...] = ()
+    if {manifest.content for manifest in manifests} > {"deletes"} and not place.get("content"):
+        more = (Link("only with deletes", place.ask(content="deletes", **{FROM: None})),)
+    listing = make_listing(make_source(manifests), place, adorn=adorn, chooses=True, more=more)
     return Page(place, "Manifests", [card, listing], crumbs=crumbs)
 
 
@@ -147,6 +150,7 @@ def make_manifest(visit: Visit) -> Page:
                 size=SIZE,
                 chosen=chosen,
                 adorn=_adorn_entries(visit, manifest, source, chosen),
+                chooses=True,
             )
         except LakeError as damage:
             body = (Note(f"ERROR, cannot be read: {wording.clean(damage)}", "warn"),)
@@ -198,7 +202,11 @@ def _adorn_entries(visit: Visit, manifest: Manifest, source: Source, chosen: int
         for at, gone, row in zip(positions, lost, drawn.rows, strict=True):
             leads = find_entry(visit.place, manifest.path, at)
             leads = leads.ask(
-                **{name: visit.place.get(name) for name in ("from", "sort", "q") if visit.place.get(name)}
+                **{
+                    name: visit.place.get(name)
+                    for name in ("from", "sort", "q", *ONLY)
+                    if visit.place.get(name)
+                }
             )
             number = Cell(
                 f"{at} chosen" if at == chosen else str(at), target=Target("page", "manifest", leads.asked)

@@ -11,6 +11,7 @@ from lakelens.analysis.figures import count_by_lists
 from lakelens.analysis.shape import measure_growth
 from lakelens.analysis.timeline.timeline import Timeline, choose_marks
 from lakelens.answers.question import find_question
+from lakelens.explorer.answers import find_check
 from lakelens.explorer.changes import grid_statements, list_statements
 from lakelens.explorer.explorer import Visit, page
 from lakelens.explorer.maps import show_map
@@ -216,7 +217,15 @@ def show_findings(visit: Visit) -> Section:
     missed, price = _list_missed(table, snapshot)
     links = []
     if "check" in visit.pages:
+        check = find_check(table)
         links.append(Link("Check everything", visit.place.with_page("check"), price))
+        if check is not None and len(check.findings):
+            links.append(
+                Link(
+                    "findings of the check, with the figures that prove them",
+                    visit.place.with_page("findings"),
+                )
+            )
     return Section(
         "Findings",
         words,

@@ -18,9 +18,9 @@ from urllib.parse import quote
 
 from lakelens.display import Named
 from lakelens.errors import LakeError
-from lakelens.explorer.listing import FILTER, SORT
+from lakelens.explorer.listing import FILTER, ONLY, SORT, WITH
 from lakelens.explorer.locating import pin
-from lakelens.explorer.page import Exports, Form, Page, Redirect
+from lakelens.explorer.page import Exports, Form, Link, Page, Redirect
 from lakelens.explorer.place import Place
 from lakelens.explorer.render import render_page
 from lakelens.explorer.site.single import TableExplorer
@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 MOST_PAGES, MOST_BYTES = 400, 40_000_000
 INDEX, ASSETS = "index.html", "assets"
 # what is asked that only a server answers: another order of a list, a part of one, a question of the reader's own
-_ASKED = frozenset((FILTER, SORT, "run", "data", "map"))
+_PARTS = frozenset((*ONLY, WITH))
+_ASKED = _PARTS | {FILTER, SORT, "run", "data", "map"}
 _NOT_THERE = 404
 _BYTES = "bytes"
 # what a reader asks: without a question there is nothing on these pages, and without a server no answer
@@ -230,13 +231,19 @@ def name_file(place: Place, start: Place | None) -> str:
 
 
 def _without_forms(part: Any) -> Any:
+    """Leave out what only a server answers: forms, lists as files, and links to a part of a list."""
     changes: dict[str, Any] = {}
     for field in fields(part) if _is_ours(part) else ():
         value = getattr(part, field.name)
         if isinstance(value, Form | Exports):
             changes[field.name] = None
         elif isinstance(value, tuple) and any(map(_is_ours, value)):
-            changes[field.name] = tuple(_without_forms(item) for item in value if not isinstance(item, Form))
+            changes[field.name] = tuple(
+                _without_forms(item)
+                for item in value
+                if not isinstance(item, Form)
+                and not (isinstance(item, Link) and item.place and _PARTS & dict(item.place.asked).keys())
+            )
     return replace(part, **changes) if changes else part
 
 

@@ -35,7 +35,7 @@ class Comparison(Displayable):
     """Figures of one kind that a check has compared.
 
     `recorded` says which, `recorded_in` where they are recorded, `compared_with` what with; `compared` is how many, `differ`
-    how many of those differ.
+    how many of those differ. `codes` are those of the findings that came of it.
     """
 
     recorded: str
@@ -43,6 +43,7 @@ class Comparison(Displayable):
     compared_with: str
     compared: int
     differ: int = 0
+    codes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         differ = "none differs" if not self.differ else f"{self.differ:,} differ{'s' * (self.differ == 1)}"
@@ -163,7 +164,8 @@ class LedgerLine:
                 more = count - MOST_FINDINGS
                 like = next(finding for finding in self._findings if finding.code == code)
                 self._findings.add(like.severity, code, "", f"{more:,} more of this kind are not listed")
-        return Comparison(self.recorded, self.recorded_in, self.compared_with, self.compared, self.differing)
+        sums = self.compared, self.differing
+        return Comparison(self.recorded, self.recorded_in, self.compared_with, *sums, tuple(self._noted))
 
 
 class Ledger:

@@ -131,7 +131,7 @@ def _grid_findings(check: Check) -> Grid:
     rows = [
         (
             Cell("note", "mute") if finding.severity == "note" else Cell(finding.severity.upper(), "warn"),
-            cells.code(finding.code),
+            named.lead(cells.code(finding.code), target_figures(check, finding.code)),
             name_place(finding, check.shorten(finding.path)),
             cells.text(finding.message),
             cells.number(len(finding.snapshots)) if finding.snapshots else Cell(""),
@@ -143,9 +143,15 @@ def _grid_findings(check: Check) -> Grid:
     return cells.grid(names, rows, how="check.findings", noun="finding", total=len(ordered), target=more)
 
 
-def _lead_to(check: Check, part: str) -> Target:
-    """A part of the check in full."""
-    return named.page("check", run="yes", data="yes" if check.has_rows else None, part=part)
+def _lead_to(check: Check, part: str, words: str | None = None) -> Target:
+    """A part of the check in full, or what of it has some words."""
+    return named.page("check", run="yes", data="yes" if check.has_rows else None, part=part, q=words)
+
+
+def target_figures(check: Check, code: str) -> Target | None:
+    """Say what leads to the figures whose comparison proves the findings of a code, where any does."""
+    line = check.find_comparison(code)
+    return None if line is None else _lead_to(check, "compared", line.recorded)
 
 
 def _fold_compared(check: Check) -> Fold:
