@@ -191,3 +191,65 @@ def test_keys_of_the_server(page: Any, running: Running) -> None:
     page.keyboard.press("Enter")
     page.wait_for_url("**/files?q=p%3D1")
     assert faults == []
+
+
+def test_what_a_browser_keeps_of_a_reader(page: Any, running: Running) -> None:
+    """Favourites and recent tables stand on the first page, `t` jumps to one, and a list has the order that it had last."""
+    faults: list[str] = []
+    page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.goto(running.address)
+    assert page.locator(".lx-kept").count() == 0
+    page.keyboard.press("t")
+    assert page.get_by_role("dialog", name="Jump to a table").is_visible()
+    page.keyboard.type("paimon")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/db/paimon/@*/")
+    star = page.get_by_role("button", name="favourite")
+    assert star.get_attribute("aria-pressed") == "false"
+    star.click()
+    assert star.get_attribute("aria-pressed") == "true"
+    page.get_by_role("link", name="Files").click()
+    page.wait_for_url("**/files")
+    page.locator("thead").get_by_role("link", name="rows", exact=True).click()
+    page.wait_for_url("**/files?sort=-rows")
+    page.keyboard.press("g")
+    page.keyboard.press("o")
+    page.wait_for_url("**/db/paimon/@*/")
+    page.keyboard.press("g")
+    page.keyboard.press("f")
+    page.wait_for_url("**/files?sort=-rows")
+    page.get_by_role("link", name="not sorted").click()
+    page.wait_for_url("**/files")
+    page.reload()
+    assert page.get_by_role("link", name="not sorted").count() == 0
+    page.goto(running.pages)
+    assert page.locator(".lx-kept").all_inner_texts() == ["Favourites: db/paimon", "Recent: db/paimon"]
+    page.keyboard.press("t")
+    page.get_by_role("dialog").get_by_role("link", name="db/paimon").first.click()
+    page.wait_for_url("**/db/paimon/@*/")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="copy link").click()
+    page.get_by_text("copied: ").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == page.url
+    assert faults == []
+
+
+def test_a_browser_that_keeps_nothing_misses_nothing_else(page: Any, running: Running) -> None:
+    """Where storage is forbidden, keys and lists are as they were, and no error is said."""
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.add_init_script(
+        "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no', 'SecurityError') } })"
+    )
+    page.goto(running.address)
+    page.goto(f"{running.pages}db/iceberg/files")
+    assert page.get_by_role("button", name="copy link").is_visible()
+    assert page.get_by_role("button", name="favourite").count() == 0
+    page.locator("thead").get_by_role("link", name="rows", exact=True).click()
+    page.wait_for_url("**/files?sort=-rows")
+    page.keyboard.press("t")
+    page.keyboard.type("paimon")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/db/paimon/@*/")
+    assert faults == []

@@ -277,3 +277,22 @@ def test_a_view_is_listed_and_has_its_page(root: Path) -> None:
         assert explorer.answer(place) == Redirect(Place(("shop.db", "by_day")))
     asked = explorer.answer(Place(page="open", asked=(("path", "shop.db/by_day"),)))
     assert asked == Redirect(Place(("shop.db", "by_day")))
+
+
+def test_the_name_of_one_table_leads_right_there(tmp_path: Path) -> None:
+    """What is asked for with `jump` is the table of that name, or the only one whose name holds it; else a list."""
+    for name in ("orders", "orders_old", "clicks"):
+        shutil.copytree(ll.sample("hive").location, tmp_path / "db" / name)
+    explorer = Explorer(tmp_path)
+    for text, table in (
+        ("Orders", "orders"),
+        ("db/orders", "orders"),
+        ("old", "orders_old"),
+        ("click", "clicks"),
+    ):
+        asked = explorer.answer(Place().ask(q=text, jump="yes"))
+        assert asked == Redirect(Place(("db", table))), text
+    for text in ("rder", "nothing"):
+        page = explorer.answer(Place().ask(q=text, jump="yes"))
+        assert isinstance(page, Page)
+    assert isinstance(explorer.answer(Place().ask(q="orders")), Page)

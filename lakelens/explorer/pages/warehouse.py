@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.caching import cached_property
 from lakelens.explorer.frame import list_crumbs
-from lakelens.explorer.listing import FROM, SORT, make_listing
+from lakelens.explorer.listing import FILTER, FROM, SORT, make_listing
 from lakelens.explorer.page import Listing, Page, Part, Redirect, Section
 from lakelens.explorer.place import BELOW, Place
 from lakelens.model.facts.facts import build_rows
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from lakelens.explorer.explorer import Explorer
 
+#: What leads from the filter of tables right to the one table whose name it is, or holds it.
+JUMP = "jump"
 _NEWEST = "last commit, UTC"
 _COLUMNS = (
     Column("table"),
@@ -67,6 +69,14 @@ def make_warehouse(explorer: Explorer, place: Place) -> Page | Redirect:
     parts: list[Part] = [
         Card(name, _count_formats(catalog), wording.clean(catalog.root), alert, body=body),
     ]
+    if place.get(JUMP) and place.get(FILTER).strip():
+        wanted = place.get(FILTER).strip().casefold()
+        names = {"/".join(explorer.name(table)): explorer.name(table) for table in tables}
+        near = [name for name in names if wanted in name.casefold()]
+        same = [name for name in near if wanted in (name.casefold(), name.casefold().rpartition("/")[2])]
+        if len(near) == 1 or len(same) == 1:
+            return Redirect(Place(names[(same if len(same) == 1 else near)[0]]))
+        place = place.ask(**{JUMP: None})
     if tables:
         source = TableSource([("/".join(explorer.name(table)), table) for table in tables])
         parts.append(_mark_newest(make_listing(source, place), place))

@@ -54,6 +54,170 @@
     return true;
   }
 
+  // What a browser keeps of a reader's ways: favourites, tables that were looked at last, the last order of a list. It is in
+  // localStorage alone; where that is forbidden nothing is kept, and nothing else is missing.
+  const kept = {
+    read(name, otherwise) {
+      try {
+        const held = JSON.parse(localStorage.getItem(`lakelens ${name}`));
+        return Array.isArray(held) === Array.isArray(otherwise) && held ? held : otherwise;
+      } catch {
+        return otherwise;
+      }
+    },
+    write(name, held) {
+      try {
+        localStorage.setItem(`lakelens ${name}`, JSON.stringify(held));
+        return true;
+      } catch {
+        return false;
+      }
+    },
+  };
+  const MOST_RECENT = 8;
+  const MOST_ORDERS = 200;
+  const home = () => one(".lx-crumbs a[href]");
+  // the random step of a server's addresses is another one in the next run
+  const getBase = () => (home() ? toAddress(home()).pathname.split("?")[0].replace(/\/~[^/]+\//, "/~/") : "");
+  const nameList = (kind) => `${kind} ${getBase()}`;
+
+  // the table that a page is about, as its path below all tables; "" for none
+  function findTable() {
+    const link = one(".lx-nav a[href]");
+    if (!link || !home()) return "";
+    const path = toAddress(link).pathname.slice(toAddress(home()).pathname.length);
+    return path.includes("/@") ? path.slice(0, path.indexOf("/@")).replace(/^\//, "") : "";
+  }
+
+  function decode(text) {
+    try {
+      return decodeURIComponent(text);
+    } catch {
+      return text; // a name that is not in UTF-8
+    }
+  }
+
+  function listTables(kind) {
+    const held = kept.read(nameList(kind), []).filter((name) => typeof name === "string" && name && !/^[/.]|:/.test(name));
+    const base = home().getAttribute("href");
+    return held.map((name) => Object.assign(document.createElement("a"), { textContent: decode(name), href: `${base}${name}/` }));
+  }
+
+  const makeLine = (words, links) => {
+    const line = Object.assign(document.createElement("p"), { className: "ll-p lx-kept" });
+    line.append(`${words} `);
+    links.forEach((link, at) => line.append(at ? " · " : "", link));
+    return line;
+  };
+
+  async function copy(text) {
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch { // an address without a secure origin
+      const field = Object.assign(document.createElement("textarea"), { value: text });
+      document.body.append(field);
+      field.select();
+      const done = document.execCommand("copy");
+      field.remove();
+      if (!done) return say(`not copied: the browser forbids it. It is ${text}`);
+    }
+    say(`copied: ${text}`);
+  }
+
+  // Buttons beside the crumbs of a new page, and what is kept of it.
+  function furnish() {
+    const place = document.querySelector(".lx-pin:not([data-furnished])");
+    if (!place || !home()) return;
+    place.dataset.furnished = "";
+    const makeButton = (words, does) => {
+      const button = Object.assign(document.createElement("button"), { type: "button", className: "lx-do", textContent: words });
+      button.addEventListener("click", () => does(button));
+      place.append(" ", button);
+      return button;
+    };
+    makeButton("copy link", () => copy(location.href));
+    const path = one(".ll-root main .ll-g > code:only-child");
+    if (path && /[/]/.test(path.textContent)) makeButton("copy path", () => copy(path.textContent.replaceAll("\u200b", "")));
+    const table = findTable();
+    if (table) {
+      const recent = kept.read(nameList("recent"), []);
+      const works = kept.write(nameList("recent"), [table, ...recent.filter((name) => name !== table)].slice(0, MOST_RECENT));
+      const isKept = () => kept.read(nameList("favourites"), []).includes(table);
+      if (works) {
+        const star = makeButton("favourite", () => {
+          const others = kept.read(nameList("favourites"), []).filter((name) => name !== table);
+          kept.write(nameList("favourites"), isKept() ? others : [...others, table]);
+          star.setAttribute("aria-pressed", isKept());
+        });
+        star.setAttribute("aria-pressed", isKept());
+      }
+    } else {
+      const list = one("main .lx-form[role=search]");
+      for (const kind of list ? ["favourites", "recent"] : []) {
+        const links = listTables(kind);
+        if (links.length) list.before(makeLine(kind === "recent" ? "Recent:" : "Favourites:", links));
+      }
+    }
+    const order = new URLSearchParams(toAddress(location).search).get("sort");
+    if (order && nameOrder(location) in kept.read(nameList("orders"), {})) {
+      const address = new URLSearchParams(toAddress(location).search);
+      address.delete("sort");
+      address.delete("from");
+      const from = location.href.indexOf("?", location.href.indexOf("#") + 1);
+      const item = document.createElement("li");
+      item.append(Object.assign(document.createElement("a"), {
+        href: `${location.href.slice(0, from)}${`${address}` && `?${address}`}`, textContent: "not sorted", className: "lx-unsorted",
+      }));
+      one(".lx-pager")?.append(item);
+    }
+  }
+
+  // a list of a table has the order that it had last, at whatever snapshot it is looked at
+  const nameOrder = (link) => toAddress(link).pathname.slice(toAddress(home()).pathname.length).replace(/@.*\//, "@/");
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest?.("a[href]");
+    if (!link || !home() || !link.closest(".lx-page")) return;
+    const orders = kept.read(nameList("orders"), {});
+    if (link.closest("th") && toAddress(link).search) {
+      const order = new URLSearchParams(toAddress(link).search).get("sort");
+      if (!order) return;
+      const others = Object.entries(orders).filter(([name]) => name !== nameOrder(link)).slice(1 - MOST_ORDERS);
+      kept.write(nameList("orders"), Object.fromEntries([...others, [nameOrder(link), order]]));
+    } else if (link.className === "lx-unsorted") {
+      delete orders[nameOrder(link)];
+      kept.write(nameList("orders"), orders);
+    } else if (link.closest(".lx-nav, .lx-crumbs") && Object.hasOwn(orders, nameOrder(link)) && !toAddress(link).search) {
+      link.setAttribute("href", `${link.getAttribute("href")}?sort=${encodeURIComponent(orders[nameOrder(link)])}`);
+    }
+  }, true);
+
+  // A field for the name of a table, over the page: what it finds is asked of the page of all tables.
+  let jump = null;
+  function showJump() {
+    if (!home()) return open(null, "all tables");
+    jump?.remove();
+    jump = Object.assign(document.createElement("dialog"), { className: "lx-layer" });
+    jump.setAttribute("aria-label", "Jump to a table");
+    const form = Object.assign(document.createElement("form"), { method: "get", className: "lx-form" });
+    form.setAttribute("action", home().getAttribute("href"));
+    const label = document.createElement("label");
+    const field = Object.assign(document.createElement("input"), { type: "search", name: "q", autocomplete: "off", spellcheck: false });
+    label.append(Object.assign(document.createElement("span"), { textContent: "jump to a table" }), " ", field);
+    form.append(label, Object.assign(document.createElement("input"), { type: "hidden", name: "jump", value: "yes" }),
+      Object.assign(document.createElement("button"), { textContent: "go" }));
+    form.addEventListener("submit", () => jump.close());
+    jump.append(form);
+    for (const [kind, words] of [["favourites", "Favourites:"], ["recent", "Recent:"]]) {
+      const links = listTables(kind);
+      if (links.length) jump.append(makeLine(words, links));
+    }
+    jump.addEventListener("click", (event) => (event.target === jump || event.target.closest("a")) && jump.close());
+    (document.querySelector(".ll-root") ?? document.body).append(jump);
+    jump.showModal();
+    field.focus();
+    return true;
+  }
+
   function focus(link, text) {
     link.focus({ preventScroll: true });
     link.scrollIntoView({ block: "nearest", inline: "nearest" });
@@ -111,6 +275,7 @@
     ",": () => open(null, "what is before it"),
     ".": () => open(null, "what is after it"),
     e: () => open(null, "a record"),
+    t: () => showJump(),
     "/": () => {
       const field = one("input[type=search]");
       if (!field) return open(null, "a filter");
@@ -144,8 +309,8 @@
 
   document.addEventListener("keydown", (event) => {
     const { key, target } = event;
-    if (layer?.open) {
-      if (key === "?") layer.close();
+    if (layer?.open || jump?.open) {
+      if (key === "?") layer?.close();
       return; // the browser closes it with Escape
     }
     if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
@@ -202,8 +367,10 @@
   }
   reach();
   slide();
+  furnish();
   addEventListener("resize", reach);
-  new MutationObserver(slide).observe(document.body, { childList: true, subtree: true }); // a tab puts other pages here
+  // a tab puts other pages here
+  new MutationObserver(() => (slide(), furnish())).observe(document.body, { childList: true, subtree: true });
   document.addEventListener("toggle", reach, true);
 
   // what a mark of a picture says, also before the browser shows it
