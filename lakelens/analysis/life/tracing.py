@@ -60,7 +60,7 @@ def choose_files(past: Past, condition: Condition) -> Candidates:
     table, survey = past.table, past.survey
     manifests = [manifest for manifest in survey.manifests if manifest.content == "data"]
     if not manifests:
-        files = _gather(past)
+        files = gather_files(past)
         facts = FileFacts(files, open_placement(table), None)
         kept = judge_files(condition, facts).kept
         paths = facts.column("path")
@@ -69,7 +69,7 @@ def choose_files(past: Past, condition: Condition) -> Candidates:
     kept = judge_manifests(condition, manifests, open_placement(table)).kept
     left = [one for one, is_left in zip(manifests, kept.tolist(), strict=True) if is_left]
     scan = table.scan_manifests(left) if left else None
-    pool: Any = _gather(past) if scan is None and left else None if scan is None else _Pool(scan)
+    pool: Any = gather_files(past) if scan is None and left else None if scan is None else _Pool(scan)
     if pool is None:
         return Candidates([], 0, 0)
     leaves = [name for term in list_terms(condition) for name in list_leaves(term)]
@@ -86,13 +86,36 @@ def _to_arrow(mask: Any) -> Any:
     return pa.array(mask)
 
 
-def _gather(past: Past) -> FileSet:
+def gather_files(past: Past) -> FileSet:
     """Gather the files of all states, of a format that has no plan to read them by column."""
     files: dict[Any, DataFile] = {}
-    for state in past.states:
-        files |= {file.identity: file for file in state.snapshot.files if file.content == "data"}
+    gather = _gather_log if past.table.traits.keeps_log else _gather_states
+    for file in gather(past):
+        if file.content == "data":
+            files[file.identity] = file
     columns = past.states[-1].snapshot.files.columns if past.states else FileColumns()
     return FileSet(lambda: files.values(), lambda: columns)
+
+
+def _gather_states(past: Past) -> Iterator[DataFile]:
+    for state in past.states:
+        yield from state.snapshot.files
+
+
+def _gather_log(past: Past) -> Iterator[DataFile]:
+    """Iterate the files of the first state of each checkpoint, and those that commits add: each commit is read once."""
+    known: set[int] = set()
+    for state in sorted(past.states, key=lambda state: state.snapshot.id or 0):
+        new = [(role, manifest) for number, role, manifest in state.manifests if number not in known]
+        known.update(number for number, _, _ in state.manifests)
+        if any(role == "checkpoint" for role, _ in new):
+            yield from state.snapshot.files
+        for role, manifest in new:
+            if role != "checkpoint":
+                entries, error = manifest.walk()
+                yield from (entry.file for entry in entries if entry.status in _LIVE)
+                if error is not None:
+                    past.table.findings.add_error(error, manifest.path, state.ids)
 
 
 class _Pool:

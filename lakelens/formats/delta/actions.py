@@ -123,7 +123,7 @@ def _keep_error(found: ActionFile, error: LakeError) -> None:
         found.errors.append(error)
 
 
-def _read_line(text: bytes, path: str, position: int, version: int) -> Iterator[Action]:
+def _read_line(text: bytes, path: str, position: int, version: int) -> list[Action]:
     try:
         held = _decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, ValueError, RecursionError) as error:
@@ -132,13 +132,11 @@ def _read_line(text: bytes, path: str, position: int, version: int) -> Iterator[
     if not isinstance(held, dict):
         message = f"line {position + 1} holds no action"
         raise Corrupt(message, path=path, expected="an object", seen=text[:60])
-    return iter(
-        [
-            check_action(Action(kind, fields, path, position, version))
-            for kind, fields in held.items()
-            if fields is not None
-        ]
-    )
+    return [
+        check_action(Action(kind, fields, path, position, version))
+        for kind, fields in held.items()
+        if fields is not None
+    ]
 
 
 def check_action(action: Action) -> Action:

@@ -78,11 +78,8 @@ class LogContext(Bound):
 
     def _fetch_newest(self, log: LogListing) -> None:
         """Fetch what a card shows: the newest checkpoint, what is after it, the last commits and the first, and the hint."""
-        start = (
-            max((number for number in log.checkpoints if number <= log.versions[-1]), default=-1)
-            if log.versions
-            else -1
-        )
+        newest = log.versions[-1] if log.versions else -1
+        start = max((number for number in log.checkpoints if number <= newest), default=-1)
         last = sorted(number for number in log.commits if number > start)[-_MOST_FETCHED:]
         numbers = {*last, *log.versions[:1], *log.versions[-_SHOWN:]}
         commits = [log.commits[number] for number in sorted(numbers) if number in log.commits]
@@ -249,13 +246,6 @@ def make_partitioning(metadata: Action | None, schema: Schema) -> PartitionSpec:
     fields = []
     for name in dict.fromkeys(names):
         field = types.get(name)
-        fields.append(
-            PartitionField(
-                name,
-                None if field is None else field.id,
-                name,
-                "identity",
-                result_type=_TEXT if field is None else field.type,
-            )
-        )
+        number, kind = (None, _TEXT) if field is None else (field.id, field.type)
+        fields.append(PartitionField(name, number, name, "identity", result_type=kind))
     return PartitionSpec(None, tuple(fields), raw=listed)

@@ -7,9 +7,11 @@ add or remove. Damage is a finding of the version; what is left of it is reconci
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 from lakelens.caching import cached_property
@@ -18,6 +20,7 @@ from lakelens.formats.access import LruCache
 from lakelens.formats.delta.actions import Action, ActionFile
 from lakelens.formats.delta.context import CATALOG_FEATURES, READER_FEATURES, LogContext
 from lakelens.formats.delta.discovery import Checkpoint
+from lakelens.formats.delta.manifests import LogFile
 from lakelens.io.ahead import fetch, fetch_along
 
 Key = tuple[str, str]
@@ -142,14 +145,16 @@ class Replay:
                     return Segment(version, checkpoint, commits)
         commits = self._chain(-1, version)
         if commits is None:  # what there is of it: the rest is a finding already
-            first = min(log.commits, default=version + 1)
-            kept = [n for n in range(max(first, 0), version + 1) if n in log.commits]
-            commits = tuple((log.commits[n].path, n) for n in kept)
+            commits = tuple((path, number) for path, number in self._commits if number <= version)
         return Segment(version, None, commits)
 
     def _chain(self, after: int, version: int) -> tuple[tuple[str, int], ...] | None:
         """List the commits after a version up to another one; None where one is missing and no compacted one has it."""
         log, found, at = self.context.log, [], after + 1
+        if not log.compacted:
+            start = bisect_left(self._commits, at, key=itemgetter(1))
+            chain = self._commits[start : bisect_right(self._commits, version, key=itemgetter(1))]
+            return chain if len(chain) == max(0, version - after) else None
         while at <= version:
             if at in log.commits:
                 found.append((log.commits[at].path, at))
@@ -161,6 +166,21 @@ class Replay:
             found.append((log.compacted[at, last].path, last))
             at = last + 1
         return tuple(found)
+
+    @cached_property
+    def _commits(self) -> tuple[tuple[str, int], ...]:
+        return tuple((info.path, number) for number, info in sorted(self.context.log.commits.items()))
+
+    @cached_property
+    def log_files(self) -> dict[str, LogFile]:
+        """The commits, and the compacted ones, by their paths: each is one object, however many versions it leads to."""
+        log = self.context.log
+        named = [(info, version, "commit") for version, info in log.commits.items()]
+        named += [(info, last, "compacted") for (_, last), info in log.compacted.items()]
+        return {
+            info.path: LogFile(self.context, info.path, version, kind, info.size)
+            for info, version, kind in named
+        }
 
     def find_metadata(self, version: int) -> Action | None:
         """Find the metadata of a version in the commits that lead to it: files are not reconciled for it."""
@@ -205,17 +225,13 @@ class Replay:
                 break
         done = start.version if start is not None else -1
         commits = [(path, number) for path, number in segment.commits if number > done]
-        sizes = {number: info.size for number, info in self.context.log.commits.items()}
         for path, number in fetch_along(
-            self.context.store, commits, lambda pair: (pair[0], sizes.get(pair[1], 0))
+            self.context.store, commits, lambda pair: (pair[0], self.log_files[pair[0]].size_bytes or 0)
         ):
             self._take_commit(state, path, number)
-        if segment.checkpoint is None and not segment.commits:
-            state.is_whole = False
-        elif segment.checkpoint is None and segment.commits[0][1] > 0:
-            first = segment.commits[0][0].rpartition("/")[2]
-            if not first.endswith(".compacted.json"):
-                state.is_whole = False
+        if segment.checkpoint is None:
+            first, number = segment.commits[0] if segment.commits else ("", 1)
+            state.is_whole &= number == 0 or first.endswith(".compacted.json")
         if not at_once:
             self._newest_kept = [*self._newest_kept[-7:], version]
         if state.protocol is not None:

@@ -243,9 +243,10 @@ class DeltaSnapshot(Snapshot):
 
     def _name_lists(self) -> ManifestLists[LogSegment]:
         """Name what leads to it: the checkpoint's files, and the commits after it."""
-        context, state = self.context, self.state
-        segment = self._replay.find_segment(self.id)
-        checkpoint, lists = state.checkpoint, []
+        context, lists = self.context, []
+        has_checkpoint = self._replay.find_segment(self.id).checkpoint is not None
+        checkpoint = self.state.checkpoint if has_checkpoint else None
+        segment = self._replay.find_segment(self.id)  # without a checkpoint that turned out to be broken
         if checkpoint is None and not segment.commits and self.id in context.log.checkpoints:
             checkpoint = context.log.checkpoints[self.id][0]  # damaged, and all that there is
         if checkpoint is not None:
@@ -262,18 +263,8 @@ class DeltaSnapshot(Snapshot):
             ]
             lists.append(LogSegment(context, "checkpoint", tuple(files), error))
         after = -1 if checkpoint is None else checkpoint.version
-        infos = {info.path: info for info in (*context.log.commits.values(), *context.log.compacted.values())}
-        files = [
-            LogFile(
-                context,
-                path,
-                version,
-                "compacted" if path.endswith(".compacted.json") else "commit",
-                infos[path].size,
-            )
-            for path, version in segment.commits
-            if version > after
-        ]
+        named = self._replay.log_files
+        files = [named[path] for path, version in segment.commits if version > after]
         lists.append(LogSegment(context, "commits", tuple(files)))
         return ManifestLists(lists)
 

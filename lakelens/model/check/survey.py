@@ -72,6 +72,8 @@ class Survey:
         self.lists: dict[str, ManifestList] = {}
         self._numbers: dict[str, int] = {}
         self._holders: list[list[int]] = []
+        # what the list of a role named last: that of the next state of a log begins with the same manifests
+        last: dict[str, tuple[Sequence[Manifest], list[tuple[int, str, Manifest]]]] = {}
         for place, state in enumerate(track(self.states, "snapshots", len(self.states))):
             for listed in state.snapshot.manifest_lists:
                 if state.roles is not None and listed.role not in state.roles:
@@ -82,9 +84,14 @@ class Survey:
                 if error is not None:
                     state.unread.append(listed.path or "")
                     self.table.findings.add_error(error, listed.path or "", state.ids)
-                for manifest in manifests:
-                    number = self._add_manifest(manifest)
-                    state.manifests.append((number, listed.role, manifest))
+                known, held = last.get(listed.role, ((), []))
+                if manifests[: len(known)] != known:
+                    known, held = (), []
+                new = manifests[len(known) :]
+                held = held + [(self._add_manifest(manifest), listed.role, manifest) for manifest in new]
+                last[listed.role] = manifests, held
+                state.manifests += held
+                for number, _, _ in held:
                     self._holders[number].append(place)
 
     def _add_manifest(self, manifest: Manifest) -> int:

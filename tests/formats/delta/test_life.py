@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from lakelens.analysis.life.past import Past
 from lakelens.opening import open_table
 from tests.support.delta_runs import RECORDS, unpack_tables
 
@@ -69,3 +70,18 @@ def test_a_row_keeps_its_id(tables: Path) -> None:
     first, second = life.versions
     assert (first.row, first.row_id) == (second.row, second.row_id) and first.changed == ()
     assert second.changed == ("name",) and first.end.is_followed and len(second.moves) == 1
+
+
+def test_versions_share_the_files_of_the_log(tables: Path) -> None:
+    """A commit is one manifest, however many versions it leads to, and its number is the same in all of them."""
+    table = open_table(str(tables / TRACKED))
+    survey = Past(table).survey
+    assert len(survey.states) > 2 and all(len(lines) == 1 for lines in survey.lines)
+    for place, state in enumerate(survey.states):
+        named = [
+            (listed.role, manifest)
+            for listed in state.snapshot.manifest_lists
+            for manifest in listed.manifests
+        ]
+        assert [(role, survey.manifests[number]) for number, role, _ in state.manifests] == named
+        assert all(place in survey.holders[number] for number, _, _ in state.manifests)

@@ -16,6 +16,8 @@ from urllib.parse import unquote
 import pytest
 
 import lakelens as ll
+from lakelens.analysis.life.past import Past
+from lakelens.analysis.life.tracing import gather_files
 from lakelens.errors import LakeError
 from tests.support import LAKES
 
@@ -121,6 +123,20 @@ def test_engines_list_the_same_files(name: str, tmp_path: Path) -> None:
             assert said != ours, engine
         elif name != "percent" or engine != "duckdb":  # it takes %ZZ for some byte
             assert [unquote(path) for path in said] == [unquote(path) for path in ours], engine
+
+
+@pytest.mark.parametrize("name", LOGS)
+def test_files_of_all_versions_are_gathered(name: str, tmp_path: Path) -> None:
+    """Each file that is live in a version is among those that `row` looks at, which reads each commit once."""
+    write_log(name, tmp_path)
+    try:
+        table = ll.open(tmp_path)
+    except LakeError:
+        assert "error" in read_log(tmp_path)
+        return
+    gathered = {file.identity for file in gather_files(Past(table))}
+    for snapshot in ll.open(tmp_path).snapshots:
+        assert {file.identity for file in snapshot.files} <= gathered, snapshot
 
 
 def list_answers(table: ll.Table) -> Iterator[Callable[[], Any]]:
