@@ -31,6 +31,7 @@ ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "get": [(("@key",), {}), (("no such",), {})],
     "field": [((1,), {}), ((10**30,), {})],
     "find": [(("no such",), {})],
+    "find_comparison": [(("missing-file",), {})],
     "BytesView.find": [((0,), {}), (("@end",), {})],
     "pick": [(("path", "record_count", "partition"), {})],
     "sample": [((2,), {})],
