@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from lakelens.opening import open_any as open
     from lakelens.practice.course import exercise, quiz
     from lakelens.practice.encodings import explain_encoding
+    from lakelens.practice.ladder import ladder
     from lakelens.samples import sample
     from lakelens.showing import show
     from lakelens.warehouse import find_tables as find
@@ -45,6 +46,7 @@ _PUBLIC = {
     "show": ("lakelens.showing", "show"),
     "exercise": ("lakelens.practice.course", "exercise"),
     "quiz": ("lakelens.practice.course", "quiz"),
+    "ladder": ("lakelens.practice.ladder", "ladder"),
     "lifetimes": ("lakelens.file_lives", "list_lifetimes"),
     "watch": ("lakelens.watching", "watch"),
     "errors": ("lakelens.errors", None),
@@ -63,6 +65,7 @@ __all__ = [
     "explain_file",
     "explore",
     "find",
+    "ladder",
     "lifetimes",
     "minimize",
     "open",

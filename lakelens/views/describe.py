@@ -27,7 +27,8 @@ CARDS = {
         "answers.map": "analysis.map.Map model.charts.RowMap",
         "answers.plan": "analysis.dry_run.Plan",
         "answers.practice": """practice.exercise.Exercise practice.exercise.Exercises practice.exercise.Verdict
-            practice.exercise.Hint practice.exercise.Solution practice.exercise.Quiz practice.encodings.Encoding""",
+            practice.exercise.Hint practice.exercise.Solution practice.exercise.Quiz practice.ladder.Ladder
+            practice.ladder.Climb practice.encodings.Encoding""",
         "answers.row": "analysis.life.rows.RowLife analysis.life.rows.Versions analysis.life.rows.Version",
         "answers.space": "analysis.space.space.Space analysis.space.holders.Expiry",
         "answers.survey": "model.warehouse.survey.TableSurvey model.warehouse.survey.SurveyedTable",

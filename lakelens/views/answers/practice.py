@@ -8,8 +8,9 @@ from itertools import chain
 from lakelens.options import display
 from lakelens.practice.encodings import Encoding, Row
 from lakelens.practice.exercise import Exercise, Exercises, Hint, Quiz, Solution, Verdict
+from lakelens.practice.ladder import Climb, Ladder
 from lakelens.views.card import cells, wording
-from lakelens.views.card.model import Block, Body, Card, Cell, Note, Picture, Role
+from lakelens.views.card.model import Block, Body, Card, Cell, Fact, Note, Picture, Role
 from lakelens.views.describe import describe
 from lakelens.views.hexdump.text import render_bytes_text
 from lakelens.views.svg import FONT, INKS, write_document, write_element
@@ -107,6 +108,45 @@ def card_of_quiz(quiz: Quiz, detail: int = 1) -> Card:
     grid = cells.grid(("n#", "question", "state!"), rows, is_open=True)
     body = (grid, cells.hint("a question, then its answer", ".question(1), .check(1, answer)"))
     return Card("Quiz", f"{quiz.title}: {quiz.score} of {len(quiz)} right", body=body)
+
+
+@describe.register
+def card_of_ladder(ladder: Ladder, detail: int = 1) -> Card:
+    """Show the steps: what a reader is asked, and on which table it is tried."""
+    rows = [
+        (
+            cells.number(step.number),
+            Cell(step.title),
+            cells.code(step.call),
+            Cell(step.text),
+            cells.code(step.sample),
+        )
+        for step in ladder.steps
+    ]
+    with display.using(max_rows=max(display.max_rows, len(rows))):
+        grid = cells.grid(("n#", "step!", "asks", "gives", "tried on"), rows, is_open=True)
+    body = (grid, cells.hint("try a file of yours", '.run("mine.py")'))
+    return Card(
+        "Ladder", f"{wording.plural(len(rows), 'step')} to a reader of {ladder.format} of your own", body=body
+    )
+
+
+@describe.register
+def card_of_climb(climb: Climb, detail: int = 1) -> Card:
+    """Show how far a reader came: the first difference, where it is stored, and the rule of the format behind it."""
+    share = f"{climb.passed} of {wording.plural(climb.total, 'step')} passed"
+    if climb.step is None:
+        return Card("Climb", f"{climb.format}: {share}", role="add")
+    named = (
+        ("step", Cell(f"{climb.step.number}, {climb.step.title}")),
+        ("call", cells.code(climb.step.call)),
+    )
+    facts = [Fact(label, cell) for label, cell in (*named, ("table", cells.code(climb.table)))]
+    facts.append(Fact("difference", Cell(wording.clean(climb.difference, 400), "warn")))
+    if climb.file:
+        facts.append(Fact("stored in", cells.code(wording.clean(climb.file))))
+    body = (Note(climb.rule),)
+    return Card("Climb", f"{climb.format}: {share}", facts=tuple(facts), body=body, role="warn")
 
 
 @describe.register
