@@ -1,6 +1,6 @@
 """Write your own reader: it grows by a step, and each step tries it on a table that an engine wrote.
 
-The tables are those that are packaged, unpacked anew for each step, so that every one of them was moved. The right rows
+The tables are those that are packaged, unpacked again for each step, so that every one of them was moved. The right rows
 are those that the engine gave when it wrote them, in `ladder.json`.
 """
 
