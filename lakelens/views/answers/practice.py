@@ -137,12 +137,13 @@ def card_of_climb(climb: Climb, detail: int = 1) -> Card:
     share = f"{climb.passed} of {wording.plural(climb.total, 'step')} passed"
     if climb.step is None:
         return Card("Climb", f"{climb.format}: {share}", role="add")
-    named = (
-        ("step", Cell(f"{climb.step.number}, {climb.step.title}")),
-        ("call", cells.code(climb.step.call)),
-    )
-    facts = [Fact(label, cell) for label, cell in (*named, ("table", cells.code(climb.table)))]
-    facts.append(Fact("difference", Cell(wording.clean(climb.difference, 400), "warn")))
+    facts = [
+        Fact("step", Cell(f"{climb.step.number}, {climb.step.title}")),
+        Fact("call", cells.code(climb.step.call)),
+        Fact("table", cells.code(climb.table)),
+        Fact("gives", Cell(climb.step.text)),
+        Fact("difference", Cell(wording.clean(climb.difference, 400), "warn")),
+    ]
     if climb.file:
         facts.append(Fact("stored in", cells.code(wording.clean(climb.file))))
     body = (Note(climb.rule),)
