@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from lakelens.file_lives import list_lifetimes as lifetimes
     from lakelens.jupyter.exploring import explore_root as explore
     from lakelens.opening import open_any as open
+    from lakelens.practice.climbing import ladder
     from lakelens.practice.course import exercise, quiz
     from lakelens.practice.encodings import explain_encoding
-    from lakelens.practice.ladder import ladder
     from lakelens.samples import sample
     from lakelens.showing import show
     from lakelens.warehouse import find_tables as find
@@ -46,7 +46,7 @@ _PUBLIC = {
     "show": ("lakelens.showing", "show"),
     "exercise": ("lakelens.practice.course", "exercise"),
     "quiz": ("lakelens.practice.course", "quiz"),
-    "ladder": ("lakelens.practice.ladder", "ladder"),
+    "ladder": ("lakelens.practice.climbing", "ladder"),
     "lifetimes": ("lakelens.file_lives", "list_lifetimes"),
     "watch": ("lakelens.watching", "watch"),
     "errors": ("lakelens.errors", None),
