@@ -20,7 +20,7 @@ from lakelens.explorer.inside import Inside
 from lakelens.explorer.locating import OPEN, locate
 from lakelens.explorer.page import Page, Redirect
 from lakelens.explorer.place import NO_SNAPSHOT, Place
-from lakelens.explorer.shelf import OpenTable, Outlines, Shelf
+from lakelens.explorer.shelf import OpenTable, Outlines, SearchIndex, SearchIndexes, Shelf
 from lakelens.model.snapshot import Snapshot
 from lakelens.model.table import Table
 from lakelens.model.warehouse.catalog import Catalog, FoundTable, FoundView
@@ -84,7 +84,7 @@ class Explorer:
         self, root: str | os.PathLike[str], *, storage_options: Mapping[str, Any] | None = None
     ) -> None:
         self.root = os.fspath(root)
-        self.outlines = Outlines()
+        self.outlines, self.indexes = Outlines(), SearchIndexes()
         self._options = storage_options
         self._lock = Lock()
         self._known: tuple[Catalog, dict[str, FoundTable]] | None = None
@@ -150,12 +150,20 @@ class Explorer:
             return describe_keys(place)
         if place.table is None and place.page == OPEN:
             return Redirect(locate(self, place.get("path")))
-        if place.page and not place.snapshot:
+        is_search = place.table is None and place.page == "search"
+        if place.page and not place.snapshot and not is_search:
             place = self._complete(place)
         if place.table is None:
-            from lakelens.explorer.pages.warehouse import make_warehouse
+            from lakelens.explorer.pages.warehouse import make_search, make_warehouse
 
-            made = make_warehouse(self, place)
+            if is_search:
+
+                def read(is_deep: bool) -> SearchIndex:
+                    return self.indexes.read(self.outlines.read(self.catalog), self.name, is_deep=is_deep)
+
+                made: Page | Redirect = make_search(place, len(self.catalog), read)
+            else:
+                made = make_warehouse(self, place)
             if isinstance(made, Redirect):
                 return made
             return replace(add_frame(made, None, frozenset(_load_pages())), inside=Inside(self.catalog.root))

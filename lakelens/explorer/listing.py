@@ -29,7 +29,7 @@ FROM, SORT, FILTER = "from", "sort", "q"
 #: What is asked of a list too: the form in which all of it is wanted.
 AS = "as"
 #: What a list may be asked to show only, by the value of a column: its name in addresses is the column's.
-ONLY = ("content", "partition", "partitions")
+ONLY = ("content", "partition", "partitions", "what")
 #: What a list of files is asked: only those `with=deletes`.
 WITH = "with"
 #: Changes a page of a list: gives cells of some rows what they lead to, adds columns.
@@ -158,7 +158,7 @@ def make_listing(
             *make_pager(place, start, len(ordered), size),
             *(
                 Link(
-                    f"every {name.removesuffix('s')}, not only {held[:_SHORT_CHOICE]}",
+                    f"{'anything' if name == 'what' else 'every ' + name.rstrip('s')}, not only {held[:_SHORT_CHOICE]}",
                     place.ask(**{name: None, FROM: None}),
                 )
                 for name, held in only
@@ -186,9 +186,7 @@ def _link_choices(drawn: Drawn, place: Place) -> None:
                 and len(cell.text) <= _LONGEST_CHOICE
             ):
                 target = Target("page", place.page, place.ask(**{name: cell.text, FROM: None}).asked)
-                row[at] = replace(
-                    cell, target=target, title=cell.title or f"only this {name.removesuffix('s')}"
-                )
+                row[at] = replace(cell, target=target, title=cell.title or f"only {cell.text}")
 
 
 def lead_out(place: Place) -> Exports | None:

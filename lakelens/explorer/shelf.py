@@ -5,9 +5,12 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from threading import Lock
 from typing import Any, TypeVar
 
+from lakelens.errors import LakeError
+from lakelens.model.check.defect import DefectBook
 from lakelens.model.table import Table
 from lakelens.model.warehouse.catalog import FoundTable
 from lakelens.threads import start_pool
@@ -129,3 +132,93 @@ def _list_read(found: FoundTable) -> tuple[str, ...]:
     if outline.reads is not None:
         return outline.reads.paths
     return (outline.error.path,) if outline.error is not None and outline.error.path else ()
+
+
+#: What a table is searched by: what its newest metadata says, and what takes its manifests and footers.
+KINDS, DEEP_KINDS = ("table", "column", "property"), ("writer", "known defect", "file")
+#: Files of a table whose names are searched.
+MOST_FILES = 100_000
+
+
+class SearchIndex:
+    """What tables say of themselves, one row each: the table, what it is, and the words; `words` are what is searched."""
+
+    def __init__(self, tables: Sequence[tuple[str, _Says]]) -> None:
+        self.tables = tables
+        self.unread = sum(says.is_unread for _, says in tables)
+        self.unlisted = sum(says.is_unlisted for _, says in tables)
+        self.rows = [
+            (name, kind, text) for name, says in tables for kind, text in (("table", name), *says.rows)
+        ]
+        self.words = [text.casefold() for _, _, text in self.rows]
+
+
+class SearchIndexes:
+    """What each table of a warehouse says of itself, read once for as long as its outline stays the same."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, bool], tuple[FoundTable, _Says]] = {}
+        self._index: SearchIndex | None = None
+        self._lock = Lock()
+
+    def read(
+        self, tables: Sequence[FoundTable], name: Callable[[FoundTable], tuple[str, ...]], *, is_deep: bool
+    ) -> SearchIndex:
+        """Read what outlined tables say; `is_deep` reads manifests and footers. The same as before where nothing changed."""
+        missing = [found for found in tables if self._find(found, is_deep) is None]
+        with start_pool(_READERS, "search") as pool:
+            for found, new in zip(
+                missing, pool.map(lambda found: _ask(found, is_deep), missing), strict=True
+            ):
+                self._known[found.path, is_deep] = found, new
+        listed = [
+            ("/".join(name(found)), says)
+            for found in tables
+            if (says := self._find(found, is_deep)) is not None
+        ]
+        with self._lock:
+            if self._index is None or self._index.tables != listed:
+                self._index = SearchIndex(listed)
+            return self._index
+
+    def _find(self, found: FoundTable, is_deep: bool) -> _Says | None:
+        known = self._known.get((found.path, is_deep))
+        return known[1] if known is not None and known[0] is found else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Says:
+    """What one table says of itself; of one that `is_unread` only its name is known."""
+
+    rows: tuple[tuple[str, str], ...]
+    is_unread: bool = False
+    is_unlisted: bool = False
+
+
+def _ask(found: FoundTable, is_deep: bool) -> _Says:
+    """Ask a table what it says of itself. Damage leaves out what it hides, and is no error of the search."""
+    rows: list[tuple[str, str]] = []
+    try:
+        table = found.open()
+        rows += [("column", path) for path, _ in table.schema.walk()]
+        rows += [("property", f"{name}={value}") for name, value in table.properties.items()]
+    except LakeError:
+        return _Says(tuple(rows), is_unread=True)
+    if not is_deep:
+        return _Says(tuple(rows))
+    is_unlisted = False
+    try:
+        book: DefectBook = table.driver.part("defects", DefectBook())
+        writers = book.list_writers(table)
+        rows += [("writer", str(writer)) for writer in writers]
+        rows += [
+            ("known defect", f"{rule.code}: {rule.title}; of {rule.writers}")
+            for rule in book.rules
+            if rule.products and rule.concerns(writers)
+        ]
+        is_unlisted = len(table.files) > MOST_FILES
+        if not is_unlisted:
+            rows += [("file", path.rpartition("/")[2]) for (path,) in table.files.pick("path")]
+    except LakeError:
+        return _Says(tuple(rows), is_unread=True)
+    return _Says(tuple(rows), is_unlisted=is_unlisted)

@@ -1,18 +1,20 @@
-"""The first page: the tables that were found, and how each is."""
+"""The first page: the tables that were found, and how each is; and the page that searches what they say of themselves."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from lakelens.caching import cached_property
 from lakelens.explorer.frame import list_crumbs
 from lakelens.explorer.listing import FILTER, FROM, SORT, make_listing
-from lakelens.explorer.page import Listing, Page, Part, Redirect, Section
+from lakelens.explorer.page import Field, Form, Link, Links, Listing, Page, Part, Redirect, Section
 from lakelens.explorer.place import BELOW, Place
-from lakelens.model.facts.facts import build_rows
+from lakelens.explorer.shelf import DEEP_KINDS, KINDS, MOST_FILES, SearchIndex
+from lakelens.model.facts.facts import Fact, build_rows
 from lakelens.model.warehouse.catalog import Catalog, FoundTable, Outline
 from lakelens.options import display
 from lakelens.views.card import cells, wording
@@ -79,7 +81,10 @@ def make_warehouse(explorer: Explorer, place: Place) -> Page | Redirect:
         place = place.ask(**{JUMP: None})
     if tables:
         source = TableSource([("/".join(explorer.name(table)), table) for table in tables])
-        parts.append(_mark_newest(make_listing(source, place), place))
+        search = Link(
+            "search columns, properties, writers, known defects, names of files", Place(None, "", "search")
+        )
+        parts.append(_mark_newest(make_listing(source, place, more=(search,)), place))
     if len(catalog.views):
         words = f"{wording.plural(len(catalog.views), 'view')}, queries that hold no rows"
         with display.using(max_rows=_MOST_VIEWS):
@@ -251,3 +256,110 @@ def _list_notes(catalog: Catalog, outlines: Sequence[Outline]) -> Iterator[Note]
         for outline in outlines
     ):
         yield Note("≤: deletes and keys may leave fewer rows; only reading the files shows how many.", "mute")
+
+
+# --- search -------------------------------------------------------------------------------------------------------------
+
+#: What is asked: what shall have the words, and whether manifests and footers are read for it.
+WHAT, DEEP = "what", "deep"
+_ANYTHING = "anything"
+_FOUND_COLUMNS = (Column("table"), Column(WHAT, is_short=True), Column("found"))
+
+
+def make_search(place: Place, count: int, read: Callable[[bool], SearchIndex]) -> Page:
+    """Search what each of `count` tables says of itself; `read` reads that, with manifests and footers where asked to."""
+    if place.get(WHAT) == _ANYTHING:
+        place = place.ask(**{WHAT: None})
+    is_deep, text = place.get(DEEP) == "yes", place.get(FILTER).strip()
+    kinds = (_ANYTHING, *KINDS, *(DEEP_KINDS if is_deep else ()))
+    fields = (
+        Field(FILTER, "words", place.get(FILTER), "search", "email, order_id, write.format, 1.10.1"),
+        Field(WHAT, "in", place.get(WHAT) or _ANYTHING, "choice", options=kinds),
+        Field(DEEP, "who wrote it, known defects and names of files too", "yes" if is_deep else "", "check"),
+    )
+    form = Form(Place(None, "", "search").ask(**{FILTER: text}), fields, "search")
+    crumbs = (Link("warehouse", Place()), Link("search", is_current=True))
+    if not text:
+        words = f"{wording.plural(count, 'table')} by name, column or property"
+        note = Note(
+            "The newest metadata of each table is read, and kept until it has another. Writers, known defects "
+            "and names of files take its manifests and the footers of at most 200 of its data files.",
+            "mute",
+        )
+        return Page(place, "Search", [Card("Search", words), form, Card("", "", body=(note,))], crumbs)
+    index = read(is_deep)
+    source = _MatchSource(index)
+    matches = source.keep(text)
+    if place.get(WHAT):
+        matches = [at for at in matches if source.rows[at][1] == place.get(WHAT)]
+    tables = len({source.rows[at][0] for at in matches})
+    words = f"{wording.count(tables)} of {wording.plural(len(index.tables), 'table')} for {wording.clean(text, 80)}"
+    listing = make_listing(source, place, chooses=True)
+    parts: list[Part] = [Card("Search", words), form, replace(listing, form=None)]
+    parts += [Card("", "", body=tuple(Note(note, "mute") for note in _list_unread(index, is_deep)))]
+    if not is_deep:
+        more = Link(
+            "search writers, known defects and names of files too", place.ask(**{DEEP: "yes", FROM: None})
+        )
+        parts.append(Links((more,), "Not looked at: manifests and data files."))
+    return Page(place, "Search", parts, crumbs)
+
+
+def _list_unread(index: SearchIndex, is_deep: bool) -> list[str]:
+    notes = []
+    if index.unread:
+        notes.append(
+            f"Not looked into, because they cannot be read: {wording.plural(index.unread, 'table')}."
+        )
+    if is_deep and index.unlisted:
+        many = wording.plural(index.unlisted, "table")
+        notes.append(f"Names of files were not looked at in {many} of more than {MOST_FILES:,} files.")
+    if is_deep:
+        notes.append(
+            "A known defect is listed where its writers wrote the table; the check says whether it shows."
+        )
+    return notes
+
+
+class _MatchSource(Source):
+    """What tables say of themselves: the table, what it is, and the words."""
+
+    nouns = ("Matches", "place", "places")
+
+    def __init__(self, index: SearchIndex) -> None:
+        self.subject, self.rows = index, index.rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def list_keys(self, name: str) -> Sequence[Any]:
+        """See `Source.list_keys`."""
+        at = self._known.index(name) if name in self._known else None
+        if at is None:
+            raise KeyError(name)
+        return [row[at] for row in self.rows]
+
+    @property
+    def _words(self) -> Sequence[str]:
+        words: Sequence[str] = self.subject.words
+        return words
+
+    def to_arrow(self, positions: Sequence[int]) -> pa.Table:
+        """See `Source.to_arrow`."""
+        facts = tuple(Fact(name, "string", itemgetter(at)) for at, name in enumerate(self._known))
+        return build_rows((self.rows[position] for position in positions), facts)
+
+    def _grid(self, positions: Sequence[int]) -> Grid:
+        rows = [
+            (
+                Cell(wording.clean(name), "code", target=Target("table", name)),
+                Cell(kind),
+                Cell(wording.clean(text), "code"),
+            )
+            for name, kind, text in (self.rows[at] for at in positions)
+        ]
+        return Grid(_FOUND_COLUMNS, tuple(rows))
+
+    @cached_property
+    def _known(self) -> Sequence[str]:
+        return [column.name for column in _FOUND_COLUMNS]
