@@ -182,7 +182,7 @@ def _link_choices(drawn: Drawn, place: Place) -> None:
             if (
                 cell.target is None
                 and cell.text
-                and cell.role != "mute"
+                and (cell.role != "mute" or name == "partitions")
                 and len(cell.text) <= _LONGEST_CHOICE
             ):
                 target = Target("page", place.page, place.ask(**{name: cell.text, FROM: None}).asked)

@@ -19,7 +19,8 @@ MOST_BYTES = 300_000
 PAGES = (
     *("", "timeline", "snapshots", "files", "schema", "refs", "manifests", "deletes", "metadata", "bytes"),
     *("explain", "explain?where=id+%3E+2", "check", "check?run=yes", "health", "space", "findings", "help"),
-    *("diff", "row?where=id+%3D+2"),
+    *("diff", "row?where=id+%3D+2", "dry_run", "files?content=data"),
+    "sql?query=SELECT+content,+count(*)+AS+files+FROM+files+GROUP+BY+content",
 )
 
 

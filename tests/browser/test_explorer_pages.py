@@ -23,6 +23,7 @@ _SAMPLES = {
 _PAGES = (
     "",
     "?q=iceberg&sort=-files",
+    "search?q=id&deep=yes",
     "shop.db/orders/",
     "web/clicks/",
     "finance/rates/",
@@ -217,3 +218,18 @@ def test_the_life_of_a_row_is_asked_for_on_the_overview_without_scripts(site: st
     page.get_by_role("link", name="Row who deleted id = 3?").click()
     assert page.get_by_role("searchbox", name="row").get_attribute("placeholder") == "id = 3"
     context.close()
+
+
+def test_what_a_script_adds_fits_and_has_no_fault(site: str, opened: Any) -> None:
+    """The buttons, the lists of favourites and recent tables, the layer of the keys and the field that jumps to a table."""
+    opened.set_viewport_size({"width": 390, "height": 900})
+    go(opened, site, "shop.db/orders/")
+    opened.get_by_role("button", name="favourite").click()
+    opened.goto(site)
+    assert opened.locator(".lx-kept").count() == 2
+    for key in ("", "t", "Escape", "?"):
+        if key:
+            opened.keyboard.press(key)
+        assert opened.evaluate("document.documentElement.scrollWidth") <= 390, key
+        assert find_faults(opened, "body") == [], key
+    assert opened.refused == []

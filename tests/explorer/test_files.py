@@ -259,6 +259,10 @@ def test_manifests_with_deletes_and_entries_of_one_partition() -> None:
     manifests = reader.table.current.manifests
     shown = [cell.text for cell in read_column(reader.ask(place)[0], "manifest")]
     assert shown == [one.path.rpartition("/")[2] for one in manifests if one.content == "deletes"]
+    ranges = read_column(page, "partitions")
+    assert ranges[0].target is not None
+    same, _ = reader.ask(reader.place("manifests").ask(**dict(ranges[0].target.asked)))
+    assert len(read_column(same, "partitions")) == sum(cell.text == ranges[0].text for cell in ranges)
     manifest = max(manifests, key=lambda one: len(one.entries))
     whole, _ = reader.get("manifest", path=manifest.path)
     first = read_column(whole, "partition")[0]
