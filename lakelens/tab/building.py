@@ -43,7 +43,16 @@ _POLICY = (
 # a bucket on this machine has no certificate
 _ANY = "'self' https: http://127.0.0.1:* http://localhost:*"
 _PAGES = {"index.html": "'self'", "wide.html": _ANY, "embed.html": _ANY}
-_STATIC = ("tab.css", "tab.mjs", "source.mjs", "python.mjs", "worker.mjs", "view.mjs", "lakelens-view.js")
+_STATIC = (
+    "tab.css",
+    "tab.mjs",
+    "source.mjs",
+    "python.mjs",
+    "worker.mjs",
+    "folder.mjs",
+    "view.mjs",
+    "lakelens-view.js",
+)
 # rooms of lakelens that a browser has no use for
 _LEFT_OUT = (
     "cli",
@@ -55,6 +64,7 @@ _LEFT_OUT = (
     "practice",
     "magics.py",
     "watching.py",
+    "widgets",
 )
 
 

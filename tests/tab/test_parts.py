@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import sys
 import tarfile
@@ -12,7 +13,8 @@ from typing import Any
 import pytest
 
 from lakelens.tab import parts as fetched
-from lakelens.tab.parts import NotFetched, gather, make_archive, read_wheel
+from lakelens.tab.building import make_files
+from lakelens.tab.parts import Gathered, NotFetched, gather, make_archive, read_wheel
 from tests.tab.parts import LOCK, ROOT, archive_code
 
 
@@ -62,6 +64,13 @@ def test_an_archive_depends_on_its_files_alone() -> None:
         names = archive.namelist()
     assert names == sorted(names) and "lakelens/samples/tables/iceberg.zip" in names
     assert not any("__pycache__" in name or name.endswith(".pyc") for name in names)
+
+
+def test_a_tab_is_at_most_as_large_as_it_says(tab_parts: Gathered) -> None:
+    files, _ = make_files(tab_parts)
+    assert sum(map(len, files.values())) <= 20_000_000
+    # as a server compresses it, or as it is packed already
+    assert sum(len(gzip.compress(content, 9)) for content in files.values()) <= 9_000_000
 
 
 def test_a_tab_has_the_versions_that_all_tests_run_with() -> None:

@@ -86,8 +86,8 @@ _READ_PAGES = """async ({ site, samples, roots }) => {
   await python.start(await fetchParts(JSON.parse(document.body.dataset.known), () => {}));
   const answers = {};
   for (const [name, addresses] of Object.entries(samples)) {
-    const files = takeChosen(document.getElementById(`chosen-${name}`).files).files;
-    await python.ask({ kind: "open", source: "folder", name, root: roots[name], prefix: `folder/${name}`, files });
+    const { paths, files } = takeChosen(document.getElementById(`chosen-${name}`).files);
+    await python.ask({ kind: "open", source: "folder", name, root: roots[name], prefix: `folder/${name}`, paths, files });
     answers[name] = {};
     for (const address of addresses) {
       let made = await python.ask({ kind: "answer", address });

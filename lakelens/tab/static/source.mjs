@@ -47,17 +47,16 @@ export function agree(url) {
 
 export const hasAgreed = (url) => agreed.has(url);
 
-const describeFolder = (name, files) => ({ source: "folder", name, files, bytes: files.reduce((sum, { file }) => sum + file.size, 0) });
-
-// of <input webkitdirectory>: the first part of each path is the folder
+// of <input webkitdirectory>: the first part of each path is the folder. No file is asked for its size, for which a browser
+// goes to the disk each time.
 export function takeChosen(list) {
-  const files = [...list].map((file) => ({ path: file.webkitRelativePath.split("/").slice(1).join("/"), file }));
-  const name = list[0].webkitRelativePath.split("/")[0];
-  return describeFolder(name, files.filter(({ path }) => path));
+  const files = [...list];
+  const name = files[0].webkitRelativePath.split("/")[0];
+  return { source: "folder", name, paths: files.map((file) => file.webkitRelativePath.slice(name.length + 1)), files };
 }
 
 export function takeZip(file) {
-  return { source: "zip", name: file.name, files: [{ path: "dropped.zip", file }], bytes: file.size };
+  return { source: "zip", name: file.name, files: [file], bytes: file.size };
 }
 
 // What was dropped: its entries are to be taken at once, before anything is waited for.
@@ -71,7 +70,7 @@ export async function readEntries(entries, report) {
   const entry = entries.length === 1 ? entries[0] : null;
   if (entry?.isFile && /\.zip$/i.test(entry.name)) return takeZip(await toFile(entry));
   if (!entry?.isDirectory) throw new Error("Drop one folder, or one zip.");
-  const files = [];
+  const paths = [], files = [];
   const directories = [[entry, ""]];
   const list = async ([directory, path]) => {
     const reader = directory.createReader();
@@ -80,13 +79,17 @@ export async function readEntries(entries, report) {
       if (!some.length) break;
       const there = some.filter((one) => one.isFile);
       const taken = await Promise.all(there.map((one) => toFile(one).catch(() => null))); // one may be gone already
-      there.forEach((one, at) => taken[at] && files.push({ path: path + one.name, file: taken[at] }));
+      for (const [at, file] of taken.entries()) {
+        if (!file) continue;
+        paths.push(path + there[at].name);
+        files.push(file);
+      }
       for (const one of some) if (one.isDirectory) directories.push([one, `${path}${one.name}/`]);
       report(files.length); // which may throw: the reader has pressed stop
     }
   };
   while (directories.length) await Promise.all(directories.splice(0, TOGETHER).map(list));
-  return describeFolder(entry.name, files);
+  return { source: "folder", name: entry.name, paths, files };
 }
 
 const toFile = (entry) => new Promise((done, fail) => entry.file(done, fail));

@@ -2,7 +2,7 @@
 // question to Python, of which the last one asked is shown when it is answered.
 import { fetchParts, findPicture, keepPicture, Python, Stopped } from "./python.mjs";
 import { agree, findAsked, formatFragment, hasAgreed, parseAddress, parseFragment, readEntries, takeChosen, takeEntries, takeZip } from "./source.mjs";
-import { describeLake, describeRead, describeSize, make, parsePage, Steps } from "./view.mjs";
+import { describeFar, describeLake, describeRead, describeSize, make, parsePage, Steps } from "./view.mjs";
 
 const known = JSON.parse(document.body.dataset.known);
 const at = (id) => document.getElementById(id);
@@ -17,7 +17,7 @@ const python = new Python();
 let lake = null; // what is open, or was before it was stopped
 let isOpen = false;
 let about = null; // what Python said when it started
-let read = { files: 0, bytes: 0 };
+let read = { files: 0, bytes: 0, looked: 0 };
 let asked = 0; // counts what is asked for: of two answers the later question's is shown
 let shown = null; // the fragment of the page that is shown
 let isLed = false; // a link or a form leads to the next page, which begins at its top
@@ -99,7 +99,7 @@ async function startWith(parts, picture) {
 async function open(next, address) {
   const mine = ++asked;
   if (python.isRunning && (isOpen || lake)) python.stop(); // another one, or the same again: Python forgets what it had
-  [lake, isOpen, read] = [next, false, { files: 0, bytes: 0 }];
+  [lake, isOpen, read] = [next, false, { files: 0, bytes: 0, looked: 0 }];
   const steps = new Steps(next, describeLake(next), stop);
   showRoot(steps.root, `${next.name} · lakelens`);
   shown = null;
@@ -112,13 +112,12 @@ async function open(next, address) {
     python.onread = (far) => {
       read = far;
       const seconds = ((performance.now() - began) / 1e3).toFixed(1);
-      const what = next.source === "url" ? "requests" : "files";
-      if (mine === asked) steps.update(`${words}: ${what === "files" ? "read " : ""}${far.files.toLocaleString("en")} ${what}, ${describeSize(far.bytes)}, ${seconds} s`);
+      if (mine === asked) steps.update(`${words}: ${describeFar(next, far)}, ${seconds} s`);
       else sayBusy();
     };
     const prefix = formatFragment(next.source, next.name).slice(1, -1);
     const host = next.source === "url" ? findAsked(new URL(next.name)) : null;
-    await python.ask({ kind: "open", source: next.source, name: next.name, host, prefix, files: next.files });
+    await python.ask({ kind: "open", source: next.source, name: next.name, host, prefix, paths: next.paths, files: next.files });
     isOpen = true;
     await showPage(address, mine);
   } catch (error) {
@@ -160,7 +159,7 @@ function beginBusy() {
 function sayBusy() {
   if (!busy) return;
   const seconds = ((performance.now() - busy.began) / 1e3 + PATIENCE / 1e3).toFixed(1);
-  const far = lake.source === "folder" ? `; read ${read.files.toLocaleString("en")} files, ${describeSize(read.bytes)} so far` : "";
+  const far = lake.source === "folder" ? `; ${describeFar(lake, read)} so far` : "";
   busy.firstChild.textContent = `This page takes a while: ${seconds} s${far}`;
 }
 

@@ -26,21 +26,28 @@ export function parsePage(markup) {
 
 const size = (bytes) => (bytes < 1e6 ? `${(bytes / 1e3).toFixed(bytes < 1e4 ? 1 : 0)} KB` : bytes < 1e9 ? `${(bytes / 1e6).toPrecision(3)} MB` : `${(bytes / 1e9).toPrecision(3)} GB`);
 const count = (number) => number.toLocaleString("en");
+const countFiles = (number) => (number === 1 ? "1 file" : `${count(number)} files`);
 export const describeSize = size;
 
 export function describeLake({ source, files, bytes }) {
   if (source === "sample") return "a sample, written by the engine itself";
   if (source === "zip") return `${size(bytes)}`;
   if (source === "url") return "at an address; its host alone is asked";
-  return `${count(files.length)} files, ${size(bytes)}`;
+  return `${countFiles(files.length)}, read where they are`;
 }
 
 export function describeRead(lake, read) {
   if (lake.source === "sample") return "sample, from this page";
   if (lake.source === "zip") return `zip of yours, ${size(lake.bytes)}; nothing was sent`;
   if (lake.source === "url") return `${new URL(lake.name).host}: ${count(read.files)} requests, ${size(read.bytes)}; nobody else was asked`;
-  const files = read.files === 1 ? "1 file" : `${count(read.files)} files`;
-  return `folder of yours: read ${files}, ${size(read.bytes)} of ${size(lake.bytes)}; nothing was sent`;
+  return `folder of yours: read ${count(read.files)} of ${countFiles(lake.files.length)}, ${size(read.bytes)}; nothing was sent`;
+}
+
+// How far Python is while it says nothing else.
+export function describeFar({ source, files }, read) {
+  if (source === "url") return `${count(read.files)} requests, ${size(read.bytes)}`;
+  const looked = source === "folder" ? `looked at ${count(read.looked)} of ${countFiles(files.length)}, ` : "";
+  return `${looked}read ${count(read.files)}, ${size(read.bytes)}`;
 }
 
 // The steps of a beginning: done, now, then.

@@ -2,10 +2,10 @@
 //
 // What a folder has stays on the disk: files are read by ranges, where and when Python asks for them. Each message has an id,
 // and its answer the same one; while Python is busy it only says what it has read.
+import { mountFolder } from "./folder.mjs";
 import { loadPyodide } from "./pyodide.mjs";
 
 const ROOT = "/lake";
-const MISSING = 44, BROKEN = 29; // ENOENT, EIO
 const TICK = 200; // milliseconds
 const PAGE = 65536; // bytes, of WebAssembly's memory
 const HERE = new URL(".", import.meta.url).href;
@@ -21,7 +21,7 @@ if "/native" not in sys.path:
 importlib.invalidate_caches()
 `;
 const plainFetch = self.fetch.bind(self);
-const read = { files: new Set(), bytes: 0, said: 0 };
+const read = { files: new Set(), bytes: 0, looked: 0, said: 0 };
 let python, inside, tab, makeTab, lock;
 
 function unpackGzip(bytes, type = "application/octet-stream") {
@@ -78,53 +78,26 @@ async function start({ parts, picture }) {
     }
   }
   inside = python.pyimport("lakelens.tab.inside");
-  watchReads(python.FS);
   return { index: python._api.config.cdnUrl, packages: Object.keys(lock.packages).sort(), picture: made };
-}
-
-function watchReads(FS) {
-  const operations = FS.filesystems.WORKERFS.stream_ops;
-  const plainRead = operations.read;
-  operations.read = (stream, ...rest) => {
-    let count;
-    try {
-      count = plainRead(stream, ...rest);
-    } catch (error) { // it was there when the folder was opened
-      throw new FS.ErrnoError(error?.name === "NotFoundError" ? MISSING : BROKEN);
-    }
-    read.files.add(stream.node.id);
-    read.bytes += count;
-    sayRead();
-    return count;
-  };
 }
 
 function sayRead(always = false) {
   if (!always && performance.now() - read.said < TICK) return;
   read.said = performance.now();
-  self.postMessage({ read: { files: read.files.size, bytes: read.bytes } });
+  self.postMessage({ read: { files: read.files.size, bytes: read.bytes, looked: read.looked } });
 }
 
-// A tree of nodes, one for each file, which hold no byte of it. `files` has paths below the root.
-function mount(root, files) {
-  const { FS } = python;
-  const { WORKERFS } = FS.filesystems;
-  FS.mkdirTree(root);
-  FS.mount(WORKERFS, {}, root);
-  const known = new Map([["", FS.lookupPath(root, { follow_mount: true }).node]]);
-  const find = (path) => {
-    if (!known.has(path)) {
-      const at = path.lastIndexOf("/");
-      known.set(path, WORKERFS.createNode(find(path.slice(0, Math.max(at, 0))), path.slice(at + 1), WORKERFS.DIR_MODE, 0));
-    }
-    return known.get(path);
-  };
-  for (const { path, file } of files) {
-    const at = path.lastIndexOf("/");
-    const holder = find(path.slice(0, Math.max(at, 0)));
-    WORKERFS.createNode(holder, path.slice(at + 1), WORKERFS.FILE_MODE, 0, file, new Date(file.lastModified));
-  }
-}
+const told = {
+  looked() {
+    read.looked++;
+    sayRead();
+  },
+  read(file, count) {
+    read.files.add(file);
+    read.bytes += count;
+    sayRead();
+  },
+};
 
 // what comes from elsewhere may be called anything: the name of the directory is only shown
 const nameRoot = (name) => `${ROOT}/${name.replace(/[/\0]/g, "_").replace(/^\.+$/, "_") || "_"}`;
@@ -159,12 +132,12 @@ function nameAddress(address) {
   return /\.zip$/i.test(pathname) ? root : `web:/${root.slice(ROOT.length)}`;
 }
 
-function open({ source, host, name, prefix, files, root = nameRoot(name) }) {
+function open({ source, host, name, prefix, paths, files, root = nameRoot(name) }) {
   if (source === "sample") python.pyimport("lakelens.samples").unpack_table(name, python.pyimport("pathlib").Path(ROOT));
-  else if (source === "folder") mount(root, files);
+  else if (source === "folder") mountFolder(python.FS, root, paths, files, told);
   else if (source === "zip") {
-    mount("/zip", files);
-    inside.unpack(`/zip/${files[0].path}`, root);
+    mountFolder(python.FS, "/zip", ["dropped.zip"], files, told);
+    inside.unpack("/zip/dropped.zip", root);
   }
   makeTab = () => (source === "url" ? inside.open_address(makeAsk(host), name, nameAddress(name), prefix) : inside.Tab(root, prefix));
   tab = makeTab();
