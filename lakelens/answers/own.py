@@ -5,6 +5,10 @@ from __future__ import annotations
 from lakelens.answers.question import Datum, Listed, Option, Page, Question
 
 _STRAY = ("path", "role", "size_bytes", "modified", "reason", "snapshots")
+_PLANNING = Datum(
+    "planning",
+    names=("query", "read", "total", "size_bytes", "after", Datum("call", "call.statement", kind="string")),
+)
 _SHARE = ("part", "column", "reason", "level", "files", "record_count", "size_bytes", "detail")
 _TALLY = ("role", "files", "size_bytes")
 _FILE = ("content", "path", "recorded_path", "file_format", "record_count", "size_bytes")
@@ -100,6 +104,7 @@ _HEALTH = Question(
         "verdict",
         Datum("verdicts", names=("act", "watch", "good")),
         *("measures", "calls"),
+        _PLANNING,
         Datum("partitions", "parts.partitions.to_arrow().to_pylist()"),
         Datum("buckets", "lakelens.answers.parts:list_buckets"),
         Datum("columns", "parts.columns.to_arrow().to_pylist()"),
@@ -150,6 +155,7 @@ _EXPLAIN = Question(
                 Datum("reasons", "lakelens.answers.parts:count_reasons"),
             ),
         ),
+        _PLANNING,
         Datum("skipped", "groups", _SHARE),
         Datum("kept", "answers", _SHARE),
         Datum("items", "list_items()"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -21,9 +22,11 @@ from lakelens.analysis.explain.judgement import (
 )
 from lakelens.analysis.explain.levels import (
     FileGroups,
+    Planning,
     count_groups,
     judge_groups,
     judge_manifests,
+    sort_manifests,
     try_indexes,
 )
 from lakelens.analysis.explain.tasks import Tasks, plan_tasks
@@ -35,8 +38,9 @@ from lakelens.model.comparison import sum_known
 from lakelens.model.datafile import DataFile
 from lakelens.model.fileset import FileSet, defer
 from lakelens.model.manifest import Manifest
+from lakelens.model.measures.rules import find_rewriting
 from lakelens.model.scan.placement import open_placement
-from lakelens.model.schema import Schema
+from lakelens.model.schema import PartitionSpec, Schema
 from lakelens.model.snapshot import Snapshot
 from lakelens.model.stats import Condition, Group, Term, list_terms
 from lakelens.model.storage import Reads
@@ -313,6 +317,42 @@ class Explanation(Displayable):
             The format has no rules for it.
         """
         return plan_tasks(self.kept, self.table, size, parallelism)
+
+    @cached_property
+    def planning(self) -> Planning | None:
+        """What planning the query reads; None where writing the manifests again would not help."""
+        rewriting = find_rewriting(self.table, self.snapshot)
+        left = [one for one, kept in zip(self.manifests, self.manifest_judgement.kept, strict=True) if kept]
+        if rewriting is None or len(left) < 2:
+            return None
+        taken = {manifest.path for manifest in rewriting.manifests}
+        made = sort_manifests(rewriting, self._count_partitions(rewriting.spec))
+        if made is None:
+            return None
+        judged = judge_manifests(self._known, made, open_placement(self.table))
+        found = Planning(
+            "this predicate",
+            len(left),
+            len(self.manifests),
+            sum(manifest.size_bytes or 0 for manifest in left),
+            sum(manifest.path not in taken for manifest in left) + int(judged.kept.sum()),
+            rewriting.call,
+        )
+        return found if found.helps else None
+
+    def _count_partitions(self, spec: PartitionSpec) -> Counter[tuple[Any, ...]]:
+        """Count the files of the manifests that are left by their values of a partitioning."""
+        columns = [self.facts.partition(field.name) for field in spec.fields]
+        specs = self.facts.column("spec_id")
+        if specs is None or None in columns:
+            return Counter()
+        values = zip(*(column.to_pylist() for column in columns if column is not None), strict=True)
+        own = self.in_kept_manifests.tolist()
+        return Counter(
+            found
+            for found, number, is_left in zip(values, specs.to_pylist(), own, strict=True)
+            if is_left and number == spec.id
+        )
 
     @property
     def reads(self) -> Reads:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from lakelens.analysis.explain.judgement import Judgement, Level, Proof, count_reasons
@@ -13,6 +15,10 @@ from lakelens.display import Named
 from lakelens.errors import LakeError
 from lakelens.model.arrow import arrow_type, to_array
 from lakelens.model.datafile import DataFile
+from lakelens.model.facts.traits import format_size
+from lakelens.model.manifest import FieldSummaries, FieldSummary
+from lakelens.model.measures.measure import Call, count
+from lakelens.model.measures.rules import Rewriting
 from lakelens.model.scan.placement import Merging
 from lakelens.model.scan.ranges import Ranges
 from lakelens.model.scan.row_groups import RowGroups
@@ -25,13 +31,15 @@ if TYPE_CHECKING:
 
     from lakelens.analysis.explain.files import FileFacts
     from lakelens.model.fileset import FileSet
-    from lakelens.model.manifest import FieldSummary, Manifest
+    from lakelens.model.manifest import Manifest
     from lakelens.model.scan.placement import Placement
     from lakelens.model.schema import PartitionField
     from lakelens.model.storage import Storage
 
 
-def judge_manifests(condition: Condition, manifests: Sequence[Manifest], placement: Placement) -> Judgement:
+def judge_manifests(
+    condition: Condition, manifests: Sequence[Manifest | SortedManifest], placement: Placement
+) -> Judgement:
     """Judge which manifests can be skipped, unread. What a list does not say, or says wrongly, proves nothing."""
     judgement = Judgement(condition, len(manifests))
     for term in judgement.terms:
@@ -242,3 +250,166 @@ def _find_indexed(facts: FileFacts) -> NDArray[np.bool_]:
     if embedded is not None:
         found |= embedded.is_valid().to_numpy(zero_copy_only=False)
     return found
+
+
+# How many manifests a query has to read before it reads a file, and how many after they were written again in order. Which
+# manifests a query reads follows from the partition summaries of their list. What a rewrite makes of them is worked out: its
+# entries in the order of their partitions, divided where the values change, and again where a manifest would become too
+# large. It is an estimate where more than one comes of it, as engines sample where to divide.
+
+#: A query that reads no more manifests than this is planned fast enough.
+_ENOUGH = 4
+#: How much larger than what it aims at a manifest may become before a writer begins another.
+_SLACK = 1.2
+
+
+@dataclass(frozen=True, slots=True)
+class SortedManifest:
+    """A manifest that a rewrite would make: what its list would say of it."""
+
+    spec_id: int | None
+    partition_summary: FieldSummaries
+
+
+@dataclass(frozen=True, slots=True)
+class Planning:
+    """What planning a query reads: `read` of `total` manifests, and about how many after `call`.
+
+    >>> call = Call("CALL system.rewrite_manifests('t')", "", "rewrite_manifests")
+    >>> print(Planning("day=2024-01-05", 20, 20, 19_900_000, 2, call))
+    A query for day=2024-01-05 reads 20 of 20 manifests, 19.0 MiB, before it reads a file; after rewrite_manifests about 2
+    """
+
+    query: str
+    read: int
+    total: int
+    size_bytes: int
+    after: int
+    call: Call
+
+    def __str__(self) -> str:
+        about = "1" if self.after == 1 else f"about {self.after:,}"
+        manifests = f"{self.read:,} of {count(self.total, 'manifest')}, {format_size(self.size_bytes)}"
+        return (
+            f"A query for {self.query} reads {manifests}, before it reads a file; "
+            f"after {self.call.name} {about}"
+        )
+
+    @property
+    def helps(self) -> bool:
+        """Whether the call is worth it: a query reads many manifests, and at most half as many after it."""
+        return self.read > _ENOUGH and self.after * 2 <= self.read
+
+
+def sort_manifests(
+    rewriting: Rewriting, partitions: Mapping[tuple[Any, ...], int]
+) -> list[SortedManifest] | None:
+    """Say which manifests a rewrite makes of the entries of partitions, with the number of entries that each has.
+
+    None where values have no order. Where not all entries are known, those that are get their share of the manifests.
+
+    >>> from lakelens.model.schema import PartitionField, PartitionSpec
+    >>> by_day = PartitionSpec(0, (PartitionField("day", 1, "day", "identity"),))
+    >>> made = sort_manifests(Rewriting((), 8, 2, by_day, Call("", "")), {(3,): 2, (1,): 4, (2,): 2})
+    >>> [manifest.partition_summary[0] for manifest in made]
+    [<FieldSummary day: 1 to 1>, <FieldSummary day: 2 to 3>]
+    """
+    step = rewriting.entries / max(rewriting.outputs, 1)
+    capacity = max(1, int(_SLACK * step))
+    try:
+        ordered = sorted(partitions, key=lambda values: [(value is not None, value) for value in values])
+    except TypeError:
+        return None
+    made: list[list[tuple[Any, ...]]] = [[]]
+    filled = reached = 0
+    for values in ordered:
+        left = partitions[values]
+        reached += left
+        while left:
+            taken = min(left, capacity - filled)
+            left, filled = left - taken, filled + taken
+            if not made[-1] or made[-1][-1] != values:
+                made[-1].append(values)
+            if filled >= capacity:
+                made.append([])
+                filled = 0
+        # engines divide where values change, after the one with which a manifest has its share
+        if reached >= step:
+            reached = int(reached % step)
+            if made[-1]:
+                made.append([])
+                filled = 0
+    names = [part.name for part in rewriting.spec.fields]
+    return [
+        SortedManifest(
+            rewriting.spec.id,
+            FieldSummaries(
+                _summarize(name, values) for name, values in zip(names, zip(*held, strict=True), strict=True)
+            ),
+        )
+        for held in made
+        if held
+    ]
+
+
+def _summarize(name: str, values: Iterable[Any]) -> FieldSummary:
+    held = list(values)
+    known = [value for value in held if value is not None]
+    has_null = len(known) < len(held)
+    has_nan = any(value != value for value in known)
+    if has_nan:
+        known = [value for value in known if value == value]
+    return FieldSummary(name, min(known, default=None), max(known, default=None), has_null, has_nan)
+
+
+def plan_worst(
+    rewriting: Rewriting, manifests: Sequence[Manifest], partitions: Mapping[tuple[Any, ...], int]
+) -> Planning | None:
+    """Find the value of the first partition field for which a query reads the most bytes of manifests."""
+    made = sort_manifests(rewriting, partitions)
+    values = sorted({values[0] for values in partitions if values and values[0] == values[0]} - {None})
+    if made is None or not values:
+        return None
+    name = rewriting.spec.fields[0].name
+    try:
+        places = [_find_places(manifest, rewriting.spec.id, values) for manifest in manifests]
+        after = [_find_places(manifest, rewriting.spec.id, values) for manifest in made]
+    except TypeError:
+        return None
+    sizes = [manifest.size_bytes or 0 for manifest in manifests]
+    read = _sum_places(places, sizes, len(values))
+    worst = max(range(len(values)), key=lambda place: read[place])
+    taken = {manifest.path for manifest in rewriting.manifests}
+    hit = [manifest for manifest, (first, end) in zip(manifests, places, strict=True) if first <= worst < end]
+    rest = sum(manifest.path not in taken for manifest in hit)
+    return Planning(
+        f"{name}={values[worst]}",
+        len(hit),
+        len(manifests),
+        read[worst],
+        rest + sum(first <= worst < end for first, end in after),
+        rewriting.call,
+    )
+
+
+def _find_places(
+    manifest: Manifest | SortedManifest, spec_id: int | None, values: Sequence[Any]
+) -> tuple[int, int]:
+    """Which of some ordered values a manifest may hold; all of them where its list does not say."""
+    listed = manifest.partition_summary
+    if manifest.spec_id != spec_id or not len(listed):
+        return 0, len(values)
+    first = listed[0]
+    if first.lower is None or first.upper is None:
+        return (0, 0) if first.contains_null else (0, len(values))
+    return bisect_left(values, first.lower), bisect_right(values, first.upper)
+
+
+def _sum_places(places: Iterable[tuple[int, int]], weights: Iterable[int], length: int) -> list[int]:
+    """Sum for each place the weights of the ranges that hold it."""
+    steps = [0] * (length + 1)
+    for (first, end), weight in zip(places, weights, strict=True):
+        if first < end:
+            steps[first] += weight
+            steps[end] -= weight
+    return list(accumulate(steps))[:length]

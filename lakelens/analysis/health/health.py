@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from lakelens import display
+from lakelens.analysis.explain.levels import Planning, plan_worst
 from lakelens.analysis.health.clustering import Clustering, measure_clustering, measure_columns
 from lakelens.caching import cached_property
 from lakelens.display import Displayable, Named
@@ -35,7 +36,7 @@ from lakelens.model.measures.measure import (
     Verdict,
     count,
 )
-from lakelens.model.measures.rules import HealthRules, make_health_rules
+from lakelens.model.measures.rules import HealthRules, find_rewriting, make_health_rules
 
 if TYPE_CHECKING:
     import numpy as np
@@ -379,6 +380,24 @@ class Health(Tabular, Displayable):
         return Calls(
             known[one] for one in sorted(known, key=lambda one: (not known[one].procedure, -worth[one]))
         )
+
+    @cached_property
+    def planning(self) -> Planning | None:
+        """What planning a query for one partition value reads; None where writing the manifests again would not help."""
+        rewriting = find_rewriting(self.table, self.snapshot)
+        if rewriting is None or self.snapshot is None:
+            return None
+        figures = self.figures
+        own = figures.data[figures.numbers("spec_id")[figures.data] == rewriting.spec.id]
+        counts = figures.sum_by_partition(own).tolist()
+        names = [field.name for field in rewriting.spec.fields]
+        partitions: Counter[tuple[Any, ...]] = Counter()
+        for partition, number in zip(figures.partitions, counts, strict=True):
+            if number:
+                partitions[tuple(map(partition.get, names))] += number
+        manifests = [manifest for manifest in self.snapshot.manifests if manifest.content == "data"]
+        found = self._try(lambda: plan_worst(rewriting, manifests, partitions), None, "planning")
+        return found if found is not None and found.helps else None
 
     @property
     def findings(self) -> Findings:

@@ -36,6 +36,7 @@ class IcebergFormat(Driver):
         "maintenance": "lakelens.formats.iceberg.maintenance.procedures:PROCEDURES",
         "map": "lakelens.formats.iceberg.map:draw_chart",
         "placement": "lakelens.formats.iceberg.scan.placement:open_placement",
+        "planning": "lakelens.formats.iceberg.maintenance.manifests:find_rewriting",
         "references": "lakelens.formats.iceberg.references:IcebergReferring",
         "skeleton": "lakelens.formats.iceberg.skeleton.redact:redact_table",
         "splits": "lakelens.formats.iceberg.splits:open_splits",

@@ -280,3 +280,24 @@ def say_emptied(emptied: Sequence[Manifest]) -> str:
     gone = sum(manifest.deleted_files_count or 0 for manifest in emptied)
     entries = count(gone, "entry", "entries")
     return f"{entries} of files that are gone; the next commit leaves {them} out, unless it is a fast append"
+
+
+@dataclass(frozen=True, slots=True)
+class Rewriting:
+    """A rewrite of the manifests of data files: those it takes, their live entries, how many it makes, the call."""
+
+    manifests: Sequence[Manifest]
+    entries: int
+    outputs: int
+    spec: PartitionSpec
+    call: Call
+
+
+def find_rewriting(table: Table, snapshot: Snapshot | None) -> Rewriting | None:
+    """Find what a rewrite of the manifests of a state would do; None where none applies, or the format has none."""
+    part: Callable[[Table, Snapshot | None], Rewriting | None] = table.driver.part("planning", _find_none)
+    return part(table, snapshot)
+
+
+def _find_none(table: Table, snapshot: Snapshot | None) -> None:
+    """A format without a part has no procedure that puts manifests in order."""

@@ -60,6 +60,10 @@ def card_of_explanation(explanation: Explanation, detail: int = 1) -> Card:
     before, named_state, after = question.rpartition(f", on snapshot {state}")
     linked = named.sentence(f"{before}, on snapshot ", named.snapshot(state), after) if named_state else ()
     body: list[Body] = [Note(question, linked=linked), _grid_levels(explanation)]
+    if explanation.planning is not None:
+        body.append(
+            Note(wording.clean(f"{explanation.planning}: {explanation.planning.call.statement}", 400))
+        )
     return Card(
         noun,
         "; ".join(filter(None, (bytes_read, _name_decider(explanation)))),

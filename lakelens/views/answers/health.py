@@ -40,6 +40,8 @@ _UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
 def card_of_health(health: Health, detail: int = 1) -> Card:
     """Whether the table is well: every figure beside its limit, whose limit it is, and what would help."""
     body: list[Body] = [Note(_say_first(health))]
+    if health.planning is not None:
+        body.append(Note(wording.clean(f"{health.planning}: {health.planning.call.statement}", 400)))
     if health.gaps:
         said = "; ".join(wording.clean(gap, 300) for gap in health.gaps)
         body.append(Note(f"Left out: {said}.", "mute"))

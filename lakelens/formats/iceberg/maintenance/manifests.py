@@ -27,6 +27,8 @@ from lakelens.formats.iceberg.maintenance.commits import (
 )
 from lakelens.formats.iceberg.maintenance.packing import estimate_manifests
 from lakelens.model.maintenance import Assumption, Group, Output, Piece, Proposal
+from lakelens.model.measures.measure import Call
+from lakelens.model.measures.rules import Rewriting, quote
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
@@ -112,6 +114,20 @@ def _plan_content(manifests: Sequence[IcebergManifest], content: str, target: in
     if not chosen or (outputs == 1 and len(chosen) == 1):
         return None
     return ManifestGroup(content, chosen, outputs)
+
+
+def find_rewriting(table: IcebergTable, snapshot: IcebergSnapshot | None) -> Rewriting | None:
+    """Find what the procedure would do with the data manifests of a state, if that is the one it rewrites."""
+    ref, spec = table.refs.get("main"), table.partitioning
+    if snapshot is None or ref is None or ref.snapshot_id != snapshot.id or not len(spec):
+        return None
+    chosen = [manifest for manifest in snapshot.manifests if manifest.partition_spec_id == spec.id]
+    group = _plan_content(chosen, "data", read_number(table, _TARGET, 8 << 20))
+    if group is None or not group.live:
+        return None
+    statement = f"CALL <catalog>.system.rewrite_manifests(table => {quote(table.name)})"
+    call = Call(statement, "sorts the entries of manifests by partition", "rewrite_manifests")
+    return Rewriting(group.manifests, group.live, min(group.outputs, group.live), spec, call)
 
 
 def _measure(manifests: Sequence[IcebergManifest]) -> int:
