@@ -409,10 +409,10 @@ class Table(Reopened, Answers, Explainable, Displayable):
         if found is None and (isinstance(ref, str) or (isinstance(ref, int) and ref < 0)):
             found = find_revision(self, ref if isinstance(ref, str) else say_value(ref))
         if found is None:
-            name = say_value(ref)
-            raise Missing(
-                f"no snapshot {name}", path=self.location, hint=self._suggest_snapshot(name.strip("'"))
-            )
+            is_time = isinstance(ref, datetime)
+            name = f"at {ref:%Y-%m-%d %H:%M:%S %Z}".rstrip() if is_time else say_value(ref)
+            hint = self._suggest_snapshot("" if is_time else name.strip("'"))
+            raise Missing(f"no snapshot {name}", path=self.location, hint=hint)
         return found
 
     def _suggest_snapshot(self, ref: str) -> str:
@@ -421,7 +421,12 @@ class Table(Reopened, Answers, Explainable, Displayable):
         if self.refs.get(ref) is not None:
             return "nothing was committed to it, or its snapshot is gone"
         if not ids and not refs:
-            return "it is empty: there is no snapshot"
+            is_listing = self.current is not None
+            return (
+                "leave it out: the state is the listing of its files"
+                if is_listing
+                else "it is empty: there is no snapshot"
+            )
         near = find_nearest(ref, [*refs, *ids])
         return f"did you mean {' or '.join(near)}?" if near else f"one of {', '.join([*ids[-5:], *refs])}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -235,3 +235,10 @@ def test_diff_in_a_terminal(tmp_path: Path) -> None:
         document = read_document("diff", place, *words)
         sides = [side and side["id"] for side in (document["before"], document["after"])]
         assert sides == [before, after], words
+
+
+@pytest.mark.parametrize("ref", ["@{2020-01-01}", "main~1", -1, 7, datetime(2020, 1, 1)])
+def test_a_listing_has_no_name(ref: Any) -> None:
+    with pytest.raises(Missing, match="leave it out: the state is the listing of its files") as raised:
+        ll.sample("hive").snapshot(ref)
+    assert "datetime" not in str(raised.value)
