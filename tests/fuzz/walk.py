@@ -67,6 +67,7 @@ ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "tasks": [((), {})],
     "at": [((0,), {}), (("@end",), {})],
     "timeline": [((), {}), ((), {"spacing": "even"})],
+    "Ladder.run": [(({},), {})],
     "Quiz.question": [((1,), {})],
     "Quiz.state": [((1,), {})],
 }
