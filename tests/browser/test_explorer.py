@@ -85,7 +85,7 @@ def test_from_a_warehouse_to_a_byte_by_clicks(
     # a form works without a script too
     page.get_by_role("navigation", name="Pages of this table").get_by_role("link", name="Explain").click()
     page.locator("input[name=where]").fill("id > 2")
-    page.get_by_role("button").first.click()
+    page.get_by_role("button", name="explain", exact=True).click()
     explained = table.explain("id > 2")
     files = len(explained.kept) + len(explained.skipped)
     assert f"Reads {len(explained.kept)} of {files} files" in page.locator("main").inner_text().replace(
