@@ -25,12 +25,6 @@ from lakelens.practice.answers import is_same, quote
 from lakelens.practice.ladder import Climb, Ladder, Step, Steps
 from lakelens.samples import unpack_table
 
-_SIGNATURES = {
-    "files": "files(table)",
-    "keys": "keys(table)",
-    "rows": "rows(table)",
-    "changes": "changes(table)",
-}
 _GIVES = {
     "files": "the paths of the live data files",
     "keys": "a dict from the name of each live data file to its smallest and its largest key",
@@ -107,7 +101,7 @@ def _find_functions(mine: Any) -> Mapping[str, Any] | str:
         return mine
     if not isinstance(mine, type) and callable(mine) and hasattr(mine, "__name__"):
         return {mine.__name__: mine}
-    return {name: getattr(mine, name) for name in _SIGNATURES if hasattr(mine, name)}
+    return {name: getattr(mine, name) for name in _GIVES if hasattr(mine, name)}
 
 
 def _prepare(step: Step, directory: Path) -> Path:
@@ -128,7 +122,7 @@ def _prepare(step: Step, directory: Path) -> Path:
 def _try_step(step: Step, function: Callable[..., Any] | None, place: Path) -> tuple[str, str] | None:
     """Ask a reader what a step asks; the first difference and the file that it is about, None where there is none."""
     if not callable(function):
-        said = f"there is no function `{step.asks}` yet: {_SIGNATURES[step.asks]} gives {_GIVES[step.asks]}"
+        said = f"there is no function `{step.asks}` yet: {step.asks}(table) gives {_GIVES[step.asks]}"
         return said, ""
     try:
         given = function(str(place), **step.arguments)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from lakelens.codecs.span.reader import format_count
 from lakelens.errors import LakeError, visible_line
-from lakelens.practice.answers import convert, find_key, is_same, name_kind, quote, unwrap
+from lakelens.practice.answers import convert, find_key, is_same, quote, unwrap
 from lakelens.practice.exercise import UNANSWERED, Verdict, Wrong
 from lakelens.practice.reasons import explain_bytes, explain_kind
 
@@ -103,8 +103,7 @@ def _find_wrong(right: Any, answer: Any, field: str) -> Wrong | None:
         return None if answer is right else Wrong(field, f"you said {quote(answer)}")
     given = convert(right, answer)
     if given is None:
-        wanted = explain_kind(right, answer) or f"expected {name_kind(right)}, not {quote(answer)}"
-        return Wrong(field, wanted)
+        return Wrong(field, explain_kind(right, answer) or "")
     if isinstance(right, Mapping):
         return _find_wrong_key(right, given)
     if isinstance(right, list | tuple):

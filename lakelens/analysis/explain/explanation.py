@@ -21,6 +21,7 @@ from lakelens.analysis.explain.judgement import (
     group_skipped,
 )
 from lakelens.analysis.explain.levels import (
+    ENOUGH,
     FileGroups,
     Planning,
     count_groups,
@@ -322,8 +323,9 @@ class Explanation(Displayable):
     def planning(self) -> Planning | None:
         """What planning the query reads; None where writing the manifests again would not help."""
         rewriting = find_rewriting(self.table, self.snapshot)
-        left = [one for one, kept in zip(self.manifests, self.manifest_judgement.kept, strict=True) if kept]
-        if rewriting is None or len(left) < 2:
+        pairs = zip(self.manifests, self.manifest_judgement.kept, strict=True)
+        left = [manifest for manifest, is_kept in pairs if is_kept]
+        if rewriting is None or len(left) <= ENOUGH:
             return None
         taken = {manifest.path for manifest in rewriting.manifests}
         made = sort_manifests(rewriting, self._count_partitions(rewriting.spec))

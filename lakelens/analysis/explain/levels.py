@@ -258,7 +258,7 @@ def _find_indexed(facts: FileFacts) -> NDArray[np.bool_]:
 # large. It is an estimate where more than one comes of it, as engines sample where to divide.
 
 #: A query that reads no more manifests than this is planned fast enough.
-_ENOUGH = 4
+ENOUGH = 4
 #: How much larger than what it aims at a manifest may become before a writer begins another.
 _SLACK = 1.2
 
@@ -298,7 +298,7 @@ class Planning:
     @property
     def helps(self) -> bool:
         """Whether the call is worth it: a query reads many manifests, and at most half as many after it."""
-        return self.read > _ENOUGH and self.after * 2 <= self.read
+        return self.read > ENOUGH and self.after * 2 <= self.read
 
 
 def sort_manifests(
@@ -367,8 +367,10 @@ def plan_worst(
 ) -> Planning | None:
     """Find the value of the first partition field for which a query reads the most bytes of manifests."""
     made = sort_manifests(rewriting, partitions)
+    if made is None:
+        return None
     values = sorted({values[0] for values in partitions if values and values[0] == values[0]} - {None})
-    if made is None or not values:
+    if not values:
         return None
     name = rewriting.spec.fields[0].name
     try:
