@@ -11,13 +11,12 @@ import runpy
 import shutil
 import tempfile
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import date, time
-from decimal import Decimal
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from lakelens.answers.json_values import make_plain
 from lakelens.errors import UnknownName, list_nearest, visible_line
 from lakelens.installed import read_text
 from lakelens.opening import open_table
@@ -203,10 +202,10 @@ def _compare_keys(place: Path, given: Any) -> tuple[str, str] | None:
 def _compare_rows(
     place: Path, given: Sequence[Any], right: Sequence[Mapping[str, Any]]
 ) -> tuple[str, str] | None:
-    """Find the first row of the engine that is missing, else the first one given that is too many."""
+    """Find the first row of the engine, whose answer is JSON, that is missing, else the first one given that is too many."""
     left = list(given)
     for row in right:
-        match = next((at for at, other in enumerate(left) if _is_same_row(row, other)), None)
+        match = next((at for at, other in enumerate(left) if is_same(row, make_plain(other))), None)
         if match is None:
             return f"the row {_quote_row(row)} is missing", _find_holder(place, row)
         left.pop(match)
@@ -215,27 +214,6 @@ def _compare_rows(
         said = f"the row {_quote_row(left[0])} is too many" if row else f"{quote(left[0])} is no row"
         return said, _find_holder(place, row)
     return None
-
-
-def _is_same_row(right: Any, given: Any) -> bool:
-    """Check whether a row is the engine's, whose answer is JSON: decimals and times are texts in it."""
-    if isinstance(right, Mapping):
-        held = dict(given) if isinstance(given, list | tuple) and all(map(_is_pair, given)) else given
-        return (
-            isinstance(held, Mapping)
-            and held.keys() == right.keys()
-            and all(_is_same_row(value, held[name]) for name, value in right.items())
-        )
-    if isinstance(right, list):
-        same = isinstance(given, list | tuple) and len(given) == len(right)
-        return same and all(map(_is_same_row, right, given))
-    if isinstance(right, str) and isinstance(given, Decimal | date | time):
-        return str(given) == right
-    return is_same(right, given)
-
-
-def _is_pair(part: Any) -> bool:
-    return isinstance(part, list | tuple) and len(part) == 2
 
 
 def _find_holder(place: Path, row: Mapping[str, Any]) -> str:
@@ -255,9 +233,9 @@ def _find_holder(place: Path, row: Mapping[str, Any]) -> str:
     return holder
 
 
-def _list_live(place: Path) -> Iterator[Any]:
+def _list_live(place: Path) -> Sequence[Any]:
     current = open_table(place).current
-    return iter(current.files.where(content="data")) if current is not None else iter(())
+    return () if current is None else list(current.files.where(content="data"))
 
 
 def _name_file(place: Path, path: Any) -> str:
