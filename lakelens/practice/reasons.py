@@ -141,36 +141,46 @@ def explain_text(content: bytes, value: Any, given: Any) -> str:
     ('byte 2 of the text is 0x63', 'those are its bytes in hexadecimal: in UTF-8 each of them is a letter, or a part of one')
     """
     typed = given.encode() if isinstance(given, str) else bytes(given)
+    if (slip := _find_slip(content, value, given)) is not None:
+        return slip
     noun = "text" if isinstance(value, str) else "value"
-    if isinstance(value, str) and convert(b"", given) == content:
-        return "those are its bytes in hexadecimal: in UTF-8 each of them is a letter, or a part of one"
-    if isinstance(value, str) and value.casefold() == given.casefold():
-        return "capital and small letters have bytes of their own"
-    if typed.rstrip(b"\0") == content:
-        return f"the zeros after the {noun} are padding, and no part of it"
     place = next((at for at, byte in enumerate(content) if typed[at : at + 1] != bytes([byte])), len(content))
     if place == len(content):
         return f"the {noun} ends after {format_count(len(content), 'byte')}"
     return f"byte {place} of the {noun} is 0x{content[place]:02x}"
 
 
+def _find_slip(content: bytes, value: Any, given: Any) -> str | None:
+    """Find a known mistake in a text or in bytes, whatever their length: digits, padding, capitals."""
+    if isinstance(value, str):
+        if convert(b"", given) == content:
+            return "those are its bytes in hexadecimal: in UTF-8 each of them is a letter, or a part of one"
+        if value.casefold() == given.casefold():
+            return "capital and small letters have bytes of their own"
+    typed = given.encode() if isinstance(given, str) else bytes(given)
+    noun = "text" if isinstance(value, str) else "value"
+    return (
+        f"the zeros after the {noun} are padding, and no part of it"
+        if typed.rstrip(b"\0") == content
+        else None
+    )
+
+
 def _explain_text(row: bytes, slot: bytes, value: Any, given: Any) -> str:
-    typed = len(given.encode() if isinstance(given, str) else given)
+    typed = given.encode() if isinstance(given, str) else bytes(given)
     if slot[7] & 0x80:
         length = slot[7] & 0x7F
-        said = explain_text(slot[:length], value, given)
-        if typed != length and not said.startswith(("those", "the zeros")):
-            return f"the length byte 0x{slot[7]:02x} says {format_count(length, 'byte')}"
-        return said
-    length, offset = struct.unpack("<ii", slot)
-    content = row[offset : offset + length]
-    said = explain_text(content, value, given)
-    if said.startswith(("those", "the zeros")) or typed == length:
-        return said
-    if content != row[length : length + offset] == (given.encode() if isinstance(given, str) else given):
-        return f"`{slot.hex(' ')}` is the length first, and then the offset"
-    head = f"the slot's last byte, 0x{slot[7]:02x}, has no high bit, so the text is far"
-    return f"{head}: {format_count(length, 'byte')} at offset {offset}"
+        content, said = slot[:length], f"the length byte 0x{slot[7]:02x} says {format_count(length, 'byte')}"
+    else:
+        length, offset = struct.unpack("<ii", slot)
+        content = row[offset : offset + length]
+        head = f"the slot's last byte, 0x{slot[7]:02x}, has no high bit, so the text is far"
+        said = f"{head}: {format_count(length, 'byte')} at offset {offset}"
+        if content != row[length : length + offset] == typed:
+            said = f"`{slot.hex(' ')}` is the length first, and then the offset"
+    if len(typed) == length:
+        return explain_text(content, value, given)
+    return _find_slip(content, value, given) or said
 
 
 def _explain_decimal(row: bytes, slot: bytes, type_: PaimonType, value: Any, given: Any) -> str:
