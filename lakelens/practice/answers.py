@@ -77,11 +77,9 @@ def quote(answer: Any) -> str:
         return text if len(text) <= 60 else f"{text[:57]}…"
     if isinstance(answer, datetime):
         return str(answer)
-    if type(answer) in (list, tuple, set, frozenset) and answer:
+    if type(answer) in (list, tuple) or (type(answer) in (set, frozenset) and answer):
         shown = ", ".join(quote(part) for part in islice(answer, 5)) + (", …" if len(answer) > 5 else "")
         return f"{{{shown}}}" if isinstance(answer, Set) else f"[{shown}]"
-    if type(answer) in (list, tuple):
-        return "[]"
     noun = type(answer).__name__
     return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
 

@@ -29,6 +29,7 @@ from lakelens.analysis.explain.levels import (
     judge_manifests,
     sort_manifests,
     try_indexes,
+    weigh_planning,
 )
 from lakelens.analysis.explain.tasks import Tasks, plan_tasks
 from lakelens.caching import cached_property
@@ -327,20 +328,11 @@ class Explanation(Displayable):
         left = [manifest for manifest, is_kept in pairs if is_kept]
         if rewriting is None or len(left) <= ENOUGH:
             return None
-        taken = {manifest.path for manifest in rewriting.manifests}
         made = sort_manifests(rewriting, self._count_partitions(rewriting.spec))
         if made is None:
             return None
         judged = judge_manifests(self._known, made, open_placement(self.table))
-        found = Planning(
-            "this predicate",
-            len(left),
-            len(self.manifests),
-            sum(manifest.size_bytes or 0 for manifest in left),
-            sum(manifest.path not in taken for manifest in left) + int(judged.kept.sum()),
-            rewriting.call,
-        )
-        return found if found.helps else None
+        return weigh_planning(rewriting, "this predicate", left, len(self.manifests), int(judged.kept.sum()))
 
     def _count_partitions(self, spec: PartitionSpec) -> Counter[tuple[Any, ...]]:
         """Count the files of the manifests that are left by their values of a partitioning."""

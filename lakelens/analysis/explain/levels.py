@@ -301,6 +301,17 @@ class Planning:
         return self.read > ENOUGH and self.after * 2 <= self.read
 
 
+def weigh_planning(
+    rewriting: Rewriting, query: str, read: Sequence[Manifest], total: int, after: int
+) -> Planning | None:
+    """Weigh the manifests that a query reads against `after` that a rewrite leaves to it; None where it does not help."""
+    taken = {manifest.path for manifest in rewriting.manifests}
+    rest = sum(manifest.path not in taken for manifest in read)
+    size = sum(manifest.size_bytes or 0 for manifest in read)
+    planning = Planning(query, len(read), total, size, rest + after, rewriting.call)
+    return planning if planning.helps else None
+
+
 def sort_manifests(
     rewriting: Rewriting, partitions: Mapping[tuple[Any, ...], int]
 ) -> list[SortedManifest] | None:
@@ -365,7 +376,7 @@ def _summarize(name: str, values: Iterable[Any]) -> FieldSummary:
 def plan_worst(
     rewriting: Rewriting, manifests: Sequence[Manifest], partitions: Mapping[tuple[Any, ...], int]
 ) -> Planning | None:
-    """Find the value of the first partition field for which a query reads the most bytes of manifests."""
+    """Plan the query for a value of the first partition field that reads most; None where a rewrite does not help."""
     made = sort_manifests(rewriting, partitions)
     if made is None:
         return None
@@ -381,17 +392,9 @@ def plan_worst(
     sizes = [manifest.size_bytes or 0 for manifest in manifests]
     read = _sum_places(places, sizes, len(values))
     worst = max(range(len(values)), key=lambda place: read[place])
-    taken = {manifest.path for manifest in rewriting.manifests}
     hit = [manifest for manifest, (first, end) in zip(manifests, places, strict=True) if first <= worst < end]
-    rest = sum(manifest.path not in taken for manifest in hit)
-    return Planning(
-        f"{name}={values[worst]}",
-        len(hit),
-        len(manifests),
-        read[worst],
-        rest + sum(first <= worst < end for first, end in after),
-        rewriting.call,
-    )
+    made_hit = sum(first <= worst < end for first, end in after)
+    return weigh_planning(rewriting, f"{name}={values[worst]}", hit, len(manifests), made_hit)
 
 
 def _find_places(

@@ -396,8 +396,7 @@ class Health(Tabular, Displayable):
             if number:
                 partitions[tuple(map(partition.get, names))] += number
         manifests = [manifest for manifest in self.snapshot.manifests if manifest.content == "data"]
-        found = self._try(lambda: plan_worst(rewriting, manifests, partitions), None, "planning")
-        return found if found is not None and found.helps else None
+        return self._try(lambda: plan_worst(rewriting, manifests, partitions), None, "planning")
 
     @property
     def findings(self) -> Findings:
