@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -18,6 +17,7 @@ from lakelens.io.local import open_source
 from lakelens.io.remote.failures import Failed
 from lakelens.io.remote.requests import ListingLimit, measure_body
 from lakelens.io.tracing import TracingStore
+from tests.support.coroutines import run
 from tests.support.far import REGION, Weather, make_static, serve
 
 SECRETS = {"key": "AKIAOURS", "secret": "ours", "token": "our-session-token"}
@@ -284,8 +284,8 @@ def test_a_body_is_measured_and_not_kept(count: int) -> None:
         return next(parts, b"")[:most]
 
     if count < 4:
-        assert asyncio.run(measure_body(read, 30)) == 10 * count
+        assert run(lambda: measure_body(read, 30)) == 10 * count
     else:
         with pytest.raises(Failed) as caught:
-            asyncio.run(measure_body(read, 30))
+            run(lambda: measure_body(read, 30))
         assert caught.value.kind == "large"

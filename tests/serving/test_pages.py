@@ -6,8 +6,7 @@ import asyncio
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +24,9 @@ from lakelens.serving.access import Access
 from lakelens.serving.application import make_app
 from lakelens.serving.workers import Stopping, TooMany, TooSlow, Workers
 from lakelens.views.card.model import Card, Note
+from tests.support.coroutines import run
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
-
-
-def run(ask: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
-    """What a coroutine gives, in a thread of its own: a browser of other tests may have a loop in this one."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(lambda: asyncio.run(ask())).result(30)
 
 
 class Slow(Explorer):
