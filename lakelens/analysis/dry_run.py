@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.analysis.holdings import Listing, Unread, name_content
 from lakelens.analysis.kept import Kept, read_kept
+from lakelens.analysis.statement import is_statement, read_statement
 from lakelens.caching import cached_property
 from lakelens.display import Displayable, Named
 from lakelens.errors import LakeError, list_nearest, say_value
@@ -528,17 +529,37 @@ class Plan(Tabular, Displayable):
         count = len(self.reads) or len(self.replaced)
         if not len(self.reads):
             return f"takes {count:,} file{'s' * (count != 1)} out of the current state"
-        if self.is_exchange:
-            return f"adds {count:,} file{'s' * (count != 1)} to the current state, and takes {len(self.replaced):,} out"
         out = sum(one.files for one in self.outcome)
+        if self.is_exchange or not out:
+            return f"adds {count:,} file{'s' * (count != 1)} to the current state, and takes {len(self.replaced):,} out"
         return f"rewrites {count:,} file{'s' * (count != 1)} into about {out:,}"
 
 
 def plan_procedure(table: Table, procedure: str, options: Mapping[str, Any] | None = None) -> Plan:
-    """Plan a procedure: see `Table.dry_run`."""
-    chosen = _find_procedure(require_part(table, "maintenance"), procedure)
-    values = chosen.read_options(options or {})
-    return Plan(table, chosen, values, chosen.plan(table, values))
+    """Plan a procedure, or a statement that runs one: see `Table.dry_run`."""
+    known = require_part(table, "maintenance")
+    given, notes = dict(options or {}), []
+    if isinstance(procedure, str) and is_statement(procedure):
+        statement = read_statement(procedure, known, lambda name: _find_procedure(known, name))
+        chosen = statement.procedure
+        given = {**statement.options, **given}
+        notes = _note_other_table(table, statement.table)
+    else:
+        chosen = _find_procedure(known, procedure)
+    values = chosen.read_options(given)
+    proposal = chosen.plan(table, values)
+    return Plan(table, chosen, values, replace(proposal, notes=(*proposal.notes, *notes)))
+
+
+def _note_other_table(table: Table, named: str | None) -> list[str]:
+    """Say it where a statement names a table that is called otherwise than this one: it was opened by its place."""
+    last, own, place = (
+        name.replace("`", "").rstrip("/").replace("/", ".").rpartition(".")[2].lower()
+        for name in (named or "", table.name, table.location)
+    )
+    if last in ("", own, place):
+        return []
+    return [f"The statement is about {named}; this is the plan for {table.name}, the table that was opened."]
 
 
 def _find_procedure(known: Mapping[str, Procedure], name: str) -> Procedure:

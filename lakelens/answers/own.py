@@ -222,10 +222,12 @@ _DRY_RUN = Question(
     name="dry_run",
     ask="lakelens.analysis.dry_run:plan_procedure",
     summary="Show what a maintenance procedure would do, before anyone runs it. Nothing is written.\n\n"
-    "Without PROCEDURE the procedures of the table's format are listed, with their options.",
-    about="what a maintenance procedure would do, before anyone runs it: `-o NAME=VALUE` for each option; "
-    "without a procedure those that there are",
-    epilog="lakelens dry-run sample:iceberg expire_snapshots -o older_than=2030-01-01 -o retain_last=2",
+    "PROCEDURE may be the whole statement as it stands in a runbook. Without it the procedures of the table's format are "
+    "listed, with their options.",
+    about="what a maintenance procedure would do, before anyone runs it: `-o NAME=VALUE` for each option, or the whole "
+    "statement in quotes; without a procedure those that there are",
+    epilog="lakelens dry-run sample:iceberg expire_snapshots -o older_than=2030-01-01 -o retain_last=2"
+    """  ·  lakelens dry-run sample:iceberg "CALL lake.system.rewrite_manifests('lakes.v3_merge_on_read')" """,
     options=(
         Option(
             name="procedure",

@@ -184,7 +184,18 @@ def offer_procedures(visit: Visit) -> list[Part]:
         if not rows:
             title = visit.table.traits.title
             return [Card("", "", body=(Note(f"a {title} table has no maintenance procedures", "mute"),))]
-        return [Card("", "", body=(cells.grid(("procedure", "what it is for"), rows, is_open=True),))]
+        pasted = Field(
+            "procedure", "or the statement", place.get("procedure"), "text", "as it stands in a runbook"
+        )
+        form = Form(
+            place.with_page("dry_run", run="yes"), (pasted,), "What would it do?", "nothing is written"
+        )
+        if place.get("run"):
+            return [Links((Link("all procedures", place.with_page("dry_run")),), ""), form]
+        return [
+            Card("", "", body=(cells.grid(("procedure", "what it is for"), rows, is_open=True),)),
+            form,
+        ]
     fields = [_make_field(option, place.get(f"o.{option.name}")) for option in chosen.options]
     fields.sort(key=lambda field: field.label != "older_than")  # the first one is what the slider sets
     steps = (

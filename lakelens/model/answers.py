@@ -226,10 +226,11 @@ class Answers:
             One of `Table.procedures`. Iceberg: `expire_snapshots`, `remove_orphan_files`, `rewrite_data_files`,
             `rewrite_position_delete_files`, `rewrite_manifests`, `rollback_to_snapshot`, `rollback_to_timestamp`,
             `set_current_snapshot`, `fast_forward`, `cherrypick_snapshot`. Paimon: `compact`, `expire_snapshots`,
-            `expire_partitions`, `delete_tag`, `expire_tags`, `remove_orphan_files`, `rollback`.
+            `expire_partitions`, `delete_tag`, `expire_tags`, `remove_orphan_files`, `rollback`. Or the statement as it
+            stands in a runbook: a CALL of Spark SQL, or what the format has in its place.
         options
-            The procedure's own options, under the names of the engine (`-` as `_`). Times are ISO text, datetimes or dates;
-            without a zone they are UTC.
+            The procedure's own options, under the names of the engine (`-` as `_`); `options` may be a map of some, as in a
+            CALL. Times are ISO text, datetimes or dates; without a zone they are UTC.
 
         Returns
         -------
@@ -248,6 +249,9 @@ class Answers:
         >>> import lakelens as ll
         >>> ll.sample("iceberg").dry_run("expire_snapshots", older_than="2100-01-01", retain_last=2)
         <Plan of expire_snapshots on lakes.v3_merge_on_read: frees 30.4 KiB, 3 of 5 snapshots go, nothing was written>
+        >>> call = "CALL lake.system.rewrite_manifests(table => 'lakes.v3_merge_on_read')"
+        >>> ll.sample("iceberg").dry_run(call).headline
+        'rewrites 6 files into about 2'
         """
         return cast("Plan", ask(self, "dry_run", procedure=procedure, options=options))
 

@@ -86,6 +86,10 @@ class Procedure:
     """One procedure: `plan(table, values)` says what it would do; `values` has the options that were given, by name.
 
     `title` is its name as a sentence begins ("Expire snapshots"), `meaning` says in one sentence what it is for.
+
+    How a statement calls it: `parameters` are the names of what a CALL without names gives after the table, where that is not
+    the order of the options ("options" is a map of some of them). `form` is the statement of what is not CALLed, as
+    `lakelens.analysis.statement` reads it.
     """
 
     name: str
@@ -94,6 +98,8 @@ class Procedure:
     options: tuple[Option, ...]
     plan: Callable[[Table, Mapping[str, Any]], Proposal] = field(repr=False)
     also_called: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()
+    form: str = ""
 
     @classmethod
     def of(
@@ -104,17 +110,24 @@ class Procedure:
         plan: Callable[[Any, Mapping[str, Any]], Proposal],
         *options: Option,
         also: tuple[str, ...] = (),
+        parameters: tuple[str, ...] = (),
+        form: str = "",
     ) -> Procedure:
         """Describe a procedure of one format, whose options are listed last."""
-        return cls(name, title, meaning, options, plan, also)
+        return cls(name, title, meaning, options, plan, also, parameters, form)
 
     def read_options(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Read the values that were given, each as its kind has it; `-` in a name counts as `_`, and None as not given.
+
+        The items of a map called `options` count as given by themselves, as engines take them.
 
         Raises `LakeError` for an option that there is not, for one that is missing, and for a value that does not fit.
         """
         known = {option.name: option for option in self.options}
         values: dict[str, Any] = {}
+        inner = given.get("options")
+        if isinstance(inner, Mapping):
+            given = {**{name: value for name, value in given.items() if name != "options"}, **inner}
         for name, value in given.items():
             option = known.get(name.replace("-", "_").replace(".", "_"))
             if option is None:

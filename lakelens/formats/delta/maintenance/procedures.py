@@ -30,6 +30,7 @@ _PROCEDURES = (
         Option("type", "text", "FULL lists the table, LITE reads what commits have removed", "FULL"),
         Option("older_than", "time", "in place of hours: what was written or removed before this time"),
         AT,
+        form="VACUUM <table> [<type=LITE|FULL>] [RETAIN <retain_hours> HOURS] [DRY RUN]",
     ),
     Procedure.of(
         "optimize",
@@ -56,6 +57,7 @@ _PROCEDURES = (
             least=0,
         ),
         AT,
+        form="OPTIMIZE <table> [<full=FULL>] [WHERE <where>] [ZORDER BY <zorder_by>]",
     ),
     Procedure.of(
         "reorg",
@@ -66,6 +68,7 @@ _PROCEDURES = (
         _MOST,
         AT,
         also=("purge",),
+        form="REORG TABLE <table> [WHERE <where>] APPLY (PURGE)",
     ),
     Procedure.of(
         "restore",
@@ -75,6 +78,7 @@ _PROCEDURES = (
         Option("version", "integer", "the version", least=0),
         Option("timestamp", "time", "or the newest version that is not later than this time"),
         AT,
+        form="RESTORE [TABLE] <table> [TO] [VERSION AS OF <version>] [TIMESTAMP AS OF <timestamp>]",
     ),
     Procedure.of(
         "checkpoint",

@@ -40,9 +40,9 @@ _PROCEDURES = (
             "how many snapshots each branch keeps at least",
             "1, or what the table sets",
         ),
-        Option("snapshot_ids", "integers", "snapshots to expire whatever their age"),
         _DELETES_AT_A_TIME,
         _STREAM,
+        Option("snapshot_ids", "integers", "snapshots to expire whatever their age"),
         Option(
             "clean_expired_metadata",
             "boolean",
@@ -67,6 +67,17 @@ _PROCEDURES = (
         ),
         Option("prefix_listing", "boolean", "list by prefix instead of by directory", "false"),
         _STREAM,
+        parameters=(
+            *(
+                "older_than",
+                "location",
+                "dry_run",
+                "max_concurrent_deletes",
+                "file_list_view",
+                "equal_schemes",
+            ),
+            *("equal_authorities", "prefix_mismatch_mode", "prefix_listing", "stream_results"),
+        ),
     ),
     Procedure.of(
         "rewrite_data_files",
@@ -95,6 +106,7 @@ _PROCEDURES = (
         ),
         Option("remove_dangling_deletes", "boolean", "then drop deletes that match nothing", "false"),
         Option("output_spec_id", "integer", "the spec that new files follow", "today's"),
+        parameters=("strategy", "sort_order", "options", "where", "branch"),
     ),
     Procedure.of(
         "rewrite_position_delete_files",
@@ -102,14 +114,15 @@ _PROCEDURES = (
         "Write small position delete files together.",
         plan_position_deletes,
         *OPTIONS,
+        parameters=("options", "where"),
     ),
     Procedure.of(
         "rewrite_manifests",
         "Rewrite manifests",
         "Write manifests together, in the order of partitions.",
         plan_manifests,
-        Option("spec_id", "integer", "the partition spec whose manifests are rewritten", "today's"),
         Option("use_caching", "boolean", "keep the entries in memory meanwhile", "false"),
+        Option("spec_id", "integer", "the partition spec whose manifests are rewritten", "today's"),
         Option("sort_by", "texts", "the partition fields to sort by", "all"),
     ),
     Procedure.of(

@@ -385,4 +385,5 @@ PROCEDURE = Procedure(
         AT,
     ),
     plan_compaction,
+    parameters=("partitions", "order_strategy", "order_by", "where", "options", "partition_idle_time"),
 )

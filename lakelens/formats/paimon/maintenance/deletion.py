@@ -22,6 +22,7 @@ from lakelens.formats.paimon.metadata.layout import MAIN
 from lakelens.formats.paimon.roles import name_index
 from lakelens.model.check.references import Referring
 from lakelens.model.maintenance import Assumption, Fate, Option, Piece
+from lakelens.model.measures.rules import quote
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.snapshot import PaimonSnapshot
@@ -314,12 +315,12 @@ def name_table(branch: PaimonTable) -> str:
 
 
 def write_call(procedure: str, arguments: Mapping[str, Any]) -> str:
-    """Write a call of a procedure as Spark SQL has it; arguments that are None are left out.
+    r"""Write a call of a procedure as Spark SQL has it; arguments that are None are left out.
 
     >>> print(write_call("delete_tag", {"table": "db.t", "tag": "v'1"}))
     CALL sys.delete_tag(
       table => 'db.t',
-      tag => 'v''1')
+      tag => 'v\'1')
     """
     given = {name: value for name, value in arguments.items() if value is not None}
     lines = [f"  {name} => {_write_value(value)}" for name, value in given.items()]
@@ -333,7 +334,7 @@ def _write_value(value: Any) -> str:
         return str(value)
     if isinstance(value, datetime):
         return f"TIMESTAMP '{value.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f} UTC'".replace(".000000", "")
-    return "'" + str(value).replace("'", "''") + "'"
+    return quote(str(value))
 
 
 def describe_fate(branch: PaimonTable, snapshot: PaimonSnapshot | None, number: int, why: str) -> Fate:

@@ -447,7 +447,10 @@ def plan_removal(table: Table, values: Mapping[str, Any]) -> Proposal:
     asked = values.get("older_than")
     before = asked or read_now(values) - timedelta(days=1)
     text = None if asked is None else f"{asked:%Y-%m-%d %H:%M:%S}"
-    call = write_call("remove_orphan_files", {"table": name_table(branch), "older_than": text})
+    is_dry = values.get("dry_run") or None
+    call = write_call(
+        "remove_orphan_files", {"table": name_table(branch), "older_than": text, "dry_run": is_dry}
+    )
     changes = "No state changes."
     assumptions = [
         Assumption("No commit is running: its files are not named yet.", False),
@@ -472,6 +475,8 @@ def plan_removal(table: Table, values: Mapping[str, Any]) -> Proposal:
         *used.passed,
         *(f"{error.path} could not be listed: nothing there is removed." for error in refused),
     ]
+    if is_dry:
+        notes.append("With dry_run => true the engine only lists these files.")
     if searcher.young:
         which = "1 file" if searcher.young == 1 else f"{searcher.young:,} files"
         notes.append(f"{which} that nothing names stay: not older than {before:%Y-%m-%d %H:%M:%S}.")
@@ -548,6 +553,11 @@ ORPHANS_PROCEDURE = Procedure(
     "remove_orphan_files",
     "Remove orphan files",
     "files that no state names are deleted",
-    (Option("older_than", "time", "files that are not older stay", "a day ago"), ENGINE, AT),
+    (
+        Option("older_than", "time", "files that are not older stay", "a day ago"),
+        Option("dry_run", "boolean", "only list them", "false"),
+        ENGINE,
+        AT,
+    ),
     plan_removal,
 )
