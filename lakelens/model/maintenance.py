@@ -87,8 +87,8 @@ class Procedure:
 
     `title` is its name as a sentence begins ("Expire snapshots"), `meaning` says in one sentence what it is for.
 
-    How a statement calls it: `parameters` are the names of what a CALL without names gives after the table, where that is not
-    the order of the options ("options" is a map of some of them). `form` is the statement of what is not CALLed, as
+    How a statement calls it: `parameters` are the names of what a CALL without names gives after the table, where that is
+    not the order of the options ("options" is a map of some of them). `form` is the statement of what is not CALLed, as
     `lakelens.analysis.statement` reads it.
     """
 
