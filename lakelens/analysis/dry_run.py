@@ -538,24 +538,25 @@ class Plan(Tabular, Displayable):
 def plan_procedure(table: Table, procedure: str, options: Mapping[str, Any] | None = None) -> Plan:
     """Plan a procedure, or a statement that runs one: see `Table.dry_run`."""
     known = require_part(table, "maintenance")
-    given, notes = dict(options or {}), []
+    given: dict[str, Any] = {}
     if isinstance(procedure, str) and is_statement(procedure):
-        statement = read_statement(procedure, known, lambda name: _find_procedure(known, name))
-        chosen = statement.procedure
-        given = {**statement.options, **given}
-        notes = _note_other_table(table, statement.table)
+        forms = {name: known[name].form for name in known if known[name].form}
+        statement = read_statement(procedure, forms)
+        chosen = _find_procedure(known, statement.procedure)
+        given = chosen.name_values(statement.values, statement.options)
     else:
         chosen = _find_procedure(known, procedure)
-    values = chosen.read_options(given)
+    notes = _note_other_table(table, given.pop("table", None))
+    values = chosen.read_options({**given, **(options or {})})
     proposal = chosen.plan(table, values)
     return Plan(table, chosen, values, replace(proposal, notes=(*proposal.notes, *notes)))
 
 
-def _note_other_table(table: Table, named: str | None) -> list[str]:
+def _note_other_table(table: Table, named: object) -> list[str]:
     """Say it where a statement names a table that is called otherwise than this one: it was opened by its place."""
     last, own, place = (
         name.replace("`", "").rstrip("/").replace("/", ".").rpartition(".")[2].lower()
-        for name in (named or "", table.name, table.location)
+        for name in (str(named or ""), table.name, table.location)
     )
     if last in ("", own, place):
         return []

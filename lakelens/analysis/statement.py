@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +11,6 @@ from lakelens.errors import LakeError, say_value
 
 if TYPE_CHECKING:
     from sqlglot import exp
-
-    from lakelens.model.maintenance import Procedure
 
 
 # Two kinds of statements are read:
@@ -24,23 +22,23 @@ if TYPE_CHECKING:
 #
 #     VACUUM <table> [<type=LITE|FULL>] [RETAIN <retain_hours> HOURS]
 #
-# `<name>` is an option's value or the table, `<name=A|B>` one of these words (of an option that is true or false: that it
+# `<name>` is an option's value or the table, `<name,>` a list, `<name=A|B>` one of these words (a word alone: whether it
 # stands there), and what stands in brackets may be left out.
 
 _MOST = 20_000  # characters of a statement
 _CALL = re.compile(
     r"\s*CALL\s+(<\w+>\s*\.)?", re.IGNORECASE
 )  # our own calls have <catalog>, which is not known
-_FORM = re.compile(r"<(?P<name>\w+)(?:=(?P<words>[\w|]+))?>|(?P<bracket>[\[\]])|(?P<word>[^\s\[\]<>]+)")
+_FORM = re.compile(r"<(?P<name>\w+)(?:=(?P<words>[\w|]+)|,)?>|(?P<bracket>[\[\]])|(?P<word>[^\s\[\]<>]+)")
 
 
 @dataclass(frozen=True)
 class Statement:
-    """What a statement says: the procedure that it runs, the options as they are given, and the table as it names it."""
+    """What a statement says: the procedure's name, the values without names in their order, and those with names."""
 
-    procedure: Procedure
+    procedure: str
+    values: Sequence[Any]
     options: Mapping[str, Any]
-    table: str | None = None
 
 
 def is_statement(text: str) -> bool:
@@ -52,26 +50,31 @@ def is_statement(text: str) -> bool:
     return re.search(r"[\s(]", text.strip()) is not None
 
 
-def read_statement(text: str, known: Mapping[str, Procedure], find: Callable[[str], Procedure]) -> Statement:
-    """Read a statement that runs one of the known procedures; `find` has one by the name of a CALL.
+def read_statement(text: str, forms: Mapping[str, str]) -> Statement:
+    """Read a CALL, or a statement of one of the forms, which are by the names of their procedures.
 
-    Raises `LakeError` where it runs none, cannot be read as SQL, or holds what is no literal.
+    Raises `LakeError` where it is neither, cannot be read as SQL, or holds what is no literal.
+
+    >>> read_statement("CALL lake.system.expire_snapshots('db.t', retain_last => 5)", {})
+    Statement(procedure='expire_snapshots', values=['db.t'], options={'retain_last': 5})
+    >>> read_statement("SWEEP db.t (a, b)", {"sweep": "SWEEP <table> [<columns,>]"})
+    Statement(procedure='sweep', values=[], options={'table': 'db.t', 'columns': ['a', 'b']})
     """
     if len(text) > _MOST:
         raise LakeError(f"a statement of {len(text):,} characters is too long", expected=f"at most {_MOST:,}")
     call = _CALL.match(text)
     if call is not None:
-        return _read_call(text[call.end() :], find)
-    forms = {procedure.form: procedure for procedure in known.values() if procedure.form}
-    for form, procedure in forms.items():
+        return _read_call(text[call.end() :])
+    for name, form in forms.items():
         match = re.fullmatch(_write_pattern(form), text.strip().rstrip("; \n"), re.IGNORECASE | re.DOTALL)
         if match is not None:
-            return _read_form(procedure, match)
-    expected = "; ".join(forms) or "CALL catalog.system.procedure(option => value, …)"
+            values = {key: value for key, value in match.groupdict().items() if value is not None}
+            return Statement(name, [], {key: _read_part(form, key, values[key]) for key in values})
+    expected = "; ".join(forms.values()) or "CALL catalog.system.procedure(option => value, …)"
     raise LakeError("the statement runs no procedure of this table", seen=say_value(text), expected=expected)
 
 
-def _read_call(text: str, find: Callable[[str], Procedure]) -> Statement:
+def _read_call(text: str) -> Statement:
     import sqlglot
     from sqlglot import exp
 
@@ -88,23 +91,17 @@ def _read_call(text: str, find: Callable[[str], Procedure]) -> Statement:
             seen=say_value(text),
             expected="CALL catalog.system.procedure(option => value, …)",
         )
-    procedure = find(call.name)
-    parameters = ("table", *(procedure.parameters or (option.name for option in procedure.options)))
-    given: dict[str, Any] = {}
-    for place, argument in enumerate(call.expressions):
-        if isinstance(argument, exp.Kwarg):
-            name, argument = argument.this.name.lower(), argument.expression
-        elif place < len(parameters):
-            name = parameters[place]
-        else:
-            raise LakeError(
-                f"{procedure.name} takes at most {len(parameters)} values: {', '.join(parameters)}"
-            )
-        if name in given:
-            raise LakeError(f"{procedure.name} is given {name} twice")
-        given[name] = _read_literal(argument, name)
-    table = given.pop("table", None)
-    return Statement(procedure, given, table if isinstance(table, str) else None)
+    values: list[Any] = []
+    options: dict[str, Any] = {}
+    for argument in call.expressions:
+        if not isinstance(argument, exp.Kwarg):
+            values.append(_read_literal(argument, f"value {len(values) + 1}"))
+            continue
+        name = argument.this.name.lower()
+        if name in options:
+            raise LakeError(f"the CALL gives {name} twice")
+        options[name] = _read_literal(argument.expression, name)
+    return Statement(call.name, values, options)
 
 
 def _read_literal(value: exp.Expr, name: str) -> Any:
@@ -127,7 +124,7 @@ def _read_literal(value: exp.Expr, name: str) -> Any:
     if isinstance(value, exp.Boolean | exp.Literal):
         return value.to_py()
     raise LakeError(
-        f"the value of {name} is no literal",
+        f"{name} is no literal",
         seen=say_value(value.sql("spark")),
         expected="text, a number, true or false, TIMESTAMP '…', ARRAY(…) or map(…)",
     )
@@ -149,17 +146,11 @@ def _write_pattern(form: str) -> str:
     return pattern
 
 
-def _read_form(procedure: Procedure, match: re.Match[str]) -> Statement:
-    kinds = {option.name: option.kind for option in procedure.options}
-    options: dict[str, Any] = {}
-    for name, value in match.groupdict().items():
-        if value is None or name == "table":
-            continue
-        if kinds[name] == "texts":
-            columns = value.removeprefix("(").removesuffix(")").split(",")
-            options[name] = [column.strip().strip("`") for column in columns]
-        elif kinds[name] == "predicate":
-            options[name] = value
-        else:
-            options[name] = True if kinds[name] == "boolean" else value.strip("'\"")
-    return Statement(procedure, options, match["table"])
+def _read_part(form: str, name: str, text: str) -> Any:
+    """Read what stands in a form's place for a name."""
+    if f"<{name},>" in form:
+        return [part.strip().strip("`") for part in text.removeprefix("(").removesuffix(")").split(",")]
+    if f"<{name}={text.upper()}>" in form:
+        return True
+    quoted = re.fullmatch(r"(['\"])([^'\"]*)\1", text)
+    return quoted[2] if quoted else text

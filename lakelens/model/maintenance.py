@@ -116,6 +116,17 @@ class Procedure:
         """Describe a procedure of one format, whose options are listed last."""
         return cls(name, title, meaning, options, plan, also, parameters, form)
 
+    def name_values(self, values: Sequence[Any], options: Mapping[str, Any]) -> dict[str, Any]:
+        """Name the values of a CALL that come without names, the table first. Raises `LakeError` for too many of them."""
+        names = ("table", *(self.parameters or (option.name for option in self.options)))
+        if len(values) > len(names):
+            raise LakeError(f"{self.name} takes at most {len(names)} values", expected=", ".join(names))
+        given = dict(zip(names, values, strict=False))
+        twice = given.keys() & options.keys()
+        if twice:
+            raise LakeError(f"{self.name} is given {min(twice)} twice, by its place and by its name")
+        return {**given, **options}
+
     def read_options(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Read the values that were given, each as its kind has it; `-` in a name counts as `_`, and None as not given.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import lakelens as ll
-from lakelens.analysis.statement import Statement, read_statement
+from lakelens.analysis.statement import read_statement
 from lakelens.errors import LakeError
 from lakelens.formats.delta.maintenance.procedures import PROCEDURES as OF_DELTA
 from lakelens.formats.iceberg.maintenance.procedures import PROCEDURES as OF_ICEBERG
@@ -23,23 +24,26 @@ PARAMETERS = json.loads((LAKES / "maintenance" / "parameters.json").read_text("u
 KNOWN = {"iceberg": OF_ICEBERG, "paimon": OF_PAIMON, "delta": OF_DELTA}
 
 
-def read(text: str, known: dict[str, Procedure] | Any = OF_ICEBERG) -> Statement:
-    return read_statement(text, known, known.__getitem__)
+def read(text: str, known: Mapping[str, Procedure] = OF_ICEBERG) -> tuple[Procedure, dict[str, Any]]:
+    """Read a statement: the procedure that it runs, and what it gives, the table with it."""
+    forms = {name: procedure.form for name, procedure in known.items() if procedure.form}
+    statement = read_statement(text, forms)
+    procedure = known[statement.procedure]
+    return procedure, procedure.name_values(statement.values, statement.options)
 
 
 def test_each_call_that_iceberg_ran_is_read_into_its_options() -> None:
     runs = [run.record for group in list_groups() for run in load_runs(group)]
     for record in runs:
-        given = ", ".join(filter(None, ("table => 'lakes.t'", record["arguments"])))
-        statement = read(f"CALL iceberg.system.{record['procedure']}({given})")
-        assert statement.table == "lakes.t"
-        own = statement.procedure
+        arguments = ", ".join(filter(None, ("table => 'lakes.t'", record["arguments"])))
+        own, given = read(f"CALL iceberg.system.{record['procedure']}({arguments})")
+        assert given.pop("table") == "lakes.t"
         assert own.name == record["procedure"]
         asked = {
             name: record["arguments"].split("'")[1] if name == "location" and "{" in str(value) else value
             for name, value in record["options"].items()
         }
-        assert own.read_options(statement.options) == own.read_options(asked), given
+        assert own.read_options(given) == own.read_options(asked), arguments
     assert len(runs) >= 60
 
 
@@ -47,11 +51,10 @@ def test_each_statement_that_delta_ran_is_read_into_its_options() -> None:
     runs = [run for run in load_delta_runs() if run.record["procedure"] != "checkpoint"]
     for run in runs:
         text = run.record["statement"].replace("{t}", "delta.`/lakes/t`")
-        statement = read(text, OF_DELTA)
-        assert statement.table == "delta.`/lakes/t`"
-        assert statement.procedure.name == run.record["procedure"]
-        stated = statement.procedure.read_options(statement.options)
-        asked = statement.procedure.read_options(run.options)
+        own, given = read(text, OF_DELTA)
+        assert given.pop("table") == "delta.`/lakes/t`"
+        assert own.name == run.record["procedure"]
+        stated, asked = own.read_options(given), own.read_options(run.options)
         assert {name: asked[name] for name in stated} == stated, text
         # what the statement has no words for was a setting of the session
         assert set(asked) - set(stated) <= {"at", "min_file_size", "max_file_size", "max_deleted_rows_ratio"}
@@ -93,19 +96,20 @@ def test_values_without_names_are_in_the_engines_order(sample: str, name: str) -
 
 
 def test_positions_names_lists_maps_and_times() -> None:
-    statement = read("call lake.system.expire_snapshots('db.t', timestamp '2024-03-01 00:00:00', 5);")
-    assert statement.options == {"older_than": "2024-03-01 00:00:00", "retain_last": 5}
-    statement = read(
+    _, given = read("call lake.system.expire_snapshots('db.t', timestamp '2024-03-01 00:00:00', 5);")
+    assert given == {"table": "db.t", "older_than": "2024-03-01 00:00:00", "retain_last": 5}
+    own, given = read(
         "CALL `my-lake`.system.rewrite_data_files(where => 'p = 1 AND s = \\'x\\'', table => \"t\", "
         "options => map('min-input-files', '2', 'rewrite-all', 'true')) -- every night"
     )
-    assert statement.procedure.read_options(statement.options) == {
+    assert given.pop("table") == "t"
+    assert own.read_options(given) == {
         "where": "p = 1 AND s = 'x'",
         "min_input_files": 2,
         "rewrite_all": True,
     }
-    statement = read("CALL c.system.expire_snapshots(table => 't', snapshot_ids => ARRAY(-5L, 6))")
-    assert statement.options == {"snapshot_ids": [-5, 6]}
+    _, given = read("CALL c.system.expire_snapshots(table => 't', snapshot_ids => ARRAY(-5L, 6))")
+    assert given == {"table": "t", "snapshot_ids": [-5, 6]}
 
 
 def test_a_map_of_options_is_taken_as_engines_take_it() -> None:
@@ -137,6 +141,7 @@ def test_a_statement_about_another_table_says_so() -> None:
         ("CALL c.system.expire_snapshots('t', older_than => now())", "older_than is no literal"),
         ("CALL c.system.expire_snapshots('t', 'a', 1, 1, true, ARRAY(1), true, 3)", "at most 7 values"),
         ("CALL c.system.expire_snapshots('t', retain_last => 1, retain_last => 2)", "retain_last twice"),
+        ("CALL c.system.expire_snapshots('t', table => 'u')", "table twice"),
         ("CALL c.system.expire_snapshots('t'", "cannot be read"),
         ("CALL c.system.expire_snapshots", "no procedure with its values in brackets"),
         ("CALL c.system.expire_snapshots(map('a'))", "cannot be read"),

@@ -57,7 +57,7 @@ _PROCEDURES = (
             least=0,
         ),
         AT,
-        form="OPTIMIZE <table> [<full=FULL>] [WHERE <where>] [ZORDER BY <zorder_by>]",
+        form="OPTIMIZE <table> [<full=FULL>] [WHERE <where>] [ZORDER BY <zorder_by,>]",
     ),
     Procedure.of(
         "reorg",
