@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from lakelens.opening import open_any as open
     from lakelens.practice.climbing import ladder
     from lakelens.practice.course import exercise, quiz
+    from lakelens.practice.drills import drill
     from lakelens.practice.encodings import explain_encoding
     from lakelens.samples import sample
     from lakelens.showing import show
@@ -46,6 +47,7 @@ _PUBLIC = {
     "show": ("lakelens.showing", "show"),
     "exercise": ("lakelens.practice.course", "exercise"),
     "quiz": ("lakelens.practice.course", "quiz"),
+    "drill": ("lakelens.practice.drills", "drill"),
     "ladder": ("lakelens.practice.climbing", "ladder"),
     "lifetimes": ("lakelens.file_lives", "list_lifetimes"),
     "watch": ("lakelens.watching", "watch"),
@@ -58,6 +60,7 @@ _PUBLIC = {
 __all__ = [
     "decode_binary_row",
     "diff_json",
+    "drill",
     "errors",
     "exercise",
     "explain_bytes",

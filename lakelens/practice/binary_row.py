@@ -121,6 +121,11 @@ def read_row(source: RowSource | Written) -> tuple[StoredRow, str]:
 def ask_row(source: RowSource | Written, only: int | None = None) -> Question:
     """Give an exercise on a row: all of its fields, or `only` one."""
     row, origin = read_row(source)
+    return ask_fields(source.title, row, origin, only)
+
+
+def ask_fields(title: str, row: StoredRow, origin: str, only: int | None = None) -> Question:
+    """Ask for the values of a row that was decoded."""
     names = row.names if only is None else (row.names[only],)
     if only is None:
         text = f"What are the values of the {len(names)} fields of this row?"
@@ -131,7 +136,7 @@ def ask_row(source: RowSource | Written, only: int | None = None) -> Question:
     places = range(len(row.names)) if only is None else (only,)
     lines = tuple((str(i + 1), column.name, spell_type(column.type)) for i, column in enumerate(row.columns))
     return Question(
-        source.title,
+        title,
         text,
         f"{expects}; None for null",
         origin,

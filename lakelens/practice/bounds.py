@@ -57,7 +57,12 @@ SPARE: tuple[BoundsSource, ...] = (
 def ask_bounds(source: BoundsSource, only: str = "") -> Question:
     """Give an exercise on the bounds of some columns: lower and upper of each, or `only` one of the two."""
     bounds = open_sample(source.sample).files[source.file].bounds
-    columns = [bounds[name] for name in source.columns]
+    origin = f"data_file.lower_bounds and upper_bounds of file {source.file} of the sample {source.sample}"
+    return ask_columns(source.title, [bounds[name] for name in source.columns], origin, only)
+
+
+def ask_columns(title: str, columns: Sequence[ColumnBounds], origin: str, only: str = "") -> Question:
+    """Ask for the bounds of columns whose bytes are known."""
     sides = (only,) if only else ("lower", "upper")
     names = [f"{column.name} {side}" for column in columns for side in sides]
     values = [getattr(column, side) for column in columns for side in sides]
@@ -69,10 +74,10 @@ def ask_bounds(source: BoundsSource, only: str = "") -> Question:
     exhibit = Exhibit("What the manifest stores", ("column", "type", "bound", "bytes"), lines)
     many = f"What are the values of these {len(names)} bounds?"
     return Question(
-        source.title,
+        title,
         many if len(names) > 1 else f"What is the {sides[0]} bound of `{columns[0].name}`?",
         f"the values in order, as a list, or a dict by name: {', '.join(names)}",
-        f"data_file.lower_bounds and upper_bounds of file {source.file} of the sample {source.sample}",
+        origin,
         (exhibit,),
         _HINTS,
         partial(_find_wrong, columns, sides, names, values),

@@ -1,13 +1,14 @@
 """What an exercise is: a question, what to look at, a check that names the first wrong part, hints, and a solution.
 
 Nothing here reads a table: whoever makes an exercise gives it a function that checks, and one that solves. A quiz is a
-self-test: ten questions, each an exercise, and a score.
+self-test: ten questions, each an exercise, and a score; a drill asks one drawn question after the other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, NamedTuple
 
 from lakelens.display import Displayable
@@ -17,6 +18,7 @@ from lakelens.model.collections import Items
 from lakelens.model.facts.facts import Fact
 
 UNANSWERED = "put your answer in the place of the three dots"
+MASTERY = 5  # right answers in a row
 _WIDTH = 8  # bytes of a line
 
 
@@ -360,3 +362,117 @@ class Quiz(Displayable):
     def __repr__(self) -> str:
         left = len(self) - len(self._verdicts)
         return f"<Quiz {self.part}: {self.score} of {len(self)} right, {left} unanswered>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Turn(Displayable):
+    """What was said of an answer in a drill: true when it is right; and how many were right in a row."""
+
+    verdict: Verdict
+    streak: int
+    is_mastered: bool
+
+    def __bool__(self) -> bool:
+        return self.verdict.is_right
+
+    @property
+    def sentence(self) -> str:
+        """What was said, and how far it is to mastery."""
+        if not self.verdict:
+            return self.verdict.sentence
+        if self.streak == 0:
+            return "that is right, and does not count: it was not the first answer, or the solution was shown"
+        if self.streak >= MASTERY:
+            return f"that is right, {self.streak} in a row: mastery"
+        return f"that is right, {self.streak} in a row of the {MASTERY} that are mastery"
+
+    def __repr__(self) -> str:
+        return f"<{'Right' if self else 'Not yet'}: {self.sentence}>"
+
+
+class Drill(Displayable):
+    """Questions without end from a seed: `check(answer)` says what is wrong, or goes on to the next one.
+
+    An answer counts when it is the first one to its question; a wrong one begins the count again. The same seed asks
+    the same questions everywhere.
+
+    >>> import lakelens as ll
+    >>> drill = ll.drill("bounds", seed=3)
+    >>> drill
+    <Drill bounds, seed 3: question 1, 0 right in a row>
+    >>> drill.check(drill.exercise.solution().answer)
+    <Right: that is right, 1 in a row of the 5 that are mastery>
+    """
+
+    __slots__ = ("_draw", "_is_spoiled", "exercise", "is_mastered", "seed", "streak", "subject")
+
+    def __init__(
+        self,
+        subject: str,
+        seed: int,
+        draw: Callable[[str, int, int], Exercise],
+        number: int = 1,
+        streak: int = 0,
+        is_mastered: bool = False,
+    ) -> None:
+        self.subject = subject
+        self.seed = seed
+        self._draw = draw
+        self.streak = streak
+        self.is_mastered = is_mastered
+        self._ask(number)
+
+    def _ask(self, number: int) -> None:
+        self.exercise = self._draw(self.subject, number, self.seed)
+        self._is_spoiled = False
+
+    def check(self, answer: Any) -> Turn:
+        """Check the answer to the question that is asked; a right one leads to the next question.
+
+        Parameters
+        ----------
+        answer
+            As the question says; `...` is no answer yet and changes nothing.
+
+        Returns
+        -------
+        Turn
+            True in an `if` when the answer is right.
+        """
+        verdict = self.exercise.check(answer)
+        if verdict:
+            self.streak = 0 if self._is_spoiled else self.streak + 1
+            self.is_mastered = self.is_mastered or self.streak >= MASTERY
+            self._ask(self.exercise.number + 1)
+        elif answer is not ...:
+            self.streak = 0
+            self._is_spoiled = True
+        return Turn(verdict, self.streak, self.is_mastered)
+
+    def hint(self) -> Hint:
+        """Give one more hint at each call."""
+        return self.exercise.hint()
+
+    def solution(self) -> Solution:
+        """Give the worked answer to the question that is asked, which counts no more."""
+        self.streak = 0
+        self._is_spoiled = True
+        return self.exercise.solution()
+
+    def skip(self) -> Exercise:
+        """Go on to the next question without an answer, and begin the count again."""
+        self.streak = 0
+        self._ask(self.exercise.number + 1)
+        return self.exercise
+
+    def __iter__(self) -> Iterator[Exercise]:
+        """The questions from the first on, without end; what is asked stays as it is."""
+        return (self._draw(self.subject, number, self.seed) for number in count(1))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        kept = (self.exercise.number, self.streak, self.is_mastered)
+        return Drill, (self.subject, self.seed, self._draw, *kept)
+
+    def __repr__(self) -> str:
+        asked = f"question {self.exercise.number}, {self.streak} right in a row"
+        return f"<Drill {self.subject}, seed {self.seed}: {asked}{', mastered' if self.is_mastered else ''}>"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 from lakelens.codecs.span.reader import format_count
+from lakelens.model.bytes_view import BytesView
 from lakelens.model.deletes import DeleteMatch
 from lakelens.practice.answers import read_numbers
 from lakelens.practice.exercise import Question, Step, Worked, Wrong, dump_bytes
@@ -61,25 +63,29 @@ def find_vector(source: VectorSource) -> DeleteMatch:
 def ask_vector(source: VectorSource) -> Question:
     """Give an exercise on a deletion vector."""
     match = find_vector(source)
-    view = match.bytes_view()
-    data = bytes(view.data[view.start : view.end])
+    snapshot = open_sample(source.sample).snapshots[source.snapshot].id
+    origin = f"a vector of snapshot {snapshot} of the sample {source.sample}"
+    return ask_positions(source.title, sorted(match.positions), match.bytes_view(), origin)
+
+
+def ask_positions(title: str, right: Sequence[int], view: BytesView, origin: str) -> Question:
+    """Ask for the positions in a vector whose bytes are known."""
     return Question(
-        source.title,
+        title,
         "Which rows of the data file does this deletion vector delete?",
         "the positions of the rows, as a list or a set of whole numbers",
-        f"a vector of snapshot {open_sample(source.sample).snapshots[source.snapshot].id} of the sample {source.sample}",
-        (dump_bytes("The bytes of the vector", data),),
+        origin,
+        (dump_bytes("The bytes of the vector", bytes(view.data[view.start : view.end])),),
         _HINTS,
-        partial(_find_wrong, match),
-        partial(_work_out, match),
+        partial(_find_wrong, right),
+        partial(_work_out, right, view),
     )
 
 
-def _find_wrong(match: DeleteMatch, answer: Any) -> Wrong | None:
+def _find_wrong(right: Sequence[int], answer: Any) -> Wrong | None:
     given = read_numbers(answer, "the positions")
     if isinstance(given, Wrong):
         return given
-    right = sorted(match.positions)
     if given == right:
         return None
     if [position - 1 for position in given] == right:
@@ -99,10 +105,9 @@ def _find_wrong(match: DeleteMatch, answer: Any) -> Wrong | None:
     )
 
 
-def _work_out(match: DeleteMatch) -> Worked:
-    right = sorted(match.positions)
+def _work_out(right: Sequence[int], view: BytesView) -> Worked:
     step = Step("positions", ", ".join(map(str, right)), f"{format_count(len(right), 'position')}, from 0")
-    return Worked(right, (step,), match.bytes_view())
+    return Worked(right, (step,), view)
 
 
 def list_questions() -> tuple[Any, ...]:

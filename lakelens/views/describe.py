@@ -28,7 +28,8 @@ CARDS = {
         "answers.plan": "analysis.dry_run.Plan",
         "answers.practice": """practice.exercise.Exercise practice.exercise.Exercises practice.exercise.Verdict
             practice.exercise.Hint practice.exercise.Solution practice.exercise.Quiz practice.ladder.Ladder
-            practice.ladder.Climb practice.encodings.Encoding""",
+            practice.ladder.Climb practice.encodings.Encoding practice.exercise.Drill
+            practice.exercise.Turn""",
         "answers.row": "analysis.life.rows.RowLife analysis.life.rows.Versions analysis.life.rows.Version",
         "answers.space": "analysis.space.space.Space analysis.space.holders.Expiry",
         "answers.survey": "model.warehouse.survey.TableSurvey model.warehouse.survey.SurveyedTable",

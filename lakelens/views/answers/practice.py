@@ -7,7 +7,17 @@ from itertools import chain
 
 from lakelens.options import display
 from lakelens.practice.encodings import Encoding, Row
-from lakelens.practice.exercise import Exercise, Exercises, Hint, Quiz, Solution, Verdict
+from lakelens.practice.exercise import (
+    MASTERY,
+    Drill,
+    Exercise,
+    Exercises,
+    Hint,
+    Quiz,
+    Solution,
+    Turn,
+    Verdict,
+)
 from lakelens.practice.ladder import Climb, Ladder
 from lakelens.views.card import cells, wording
 from lakelens.views.card.model import Block, Body, Card, Cell, Fact, Note, Picture, Role
@@ -32,6 +42,32 @@ _LEAST = 24  # pixels of a box
 @describe.register
 def card_of_exercise(exercise: Exercise, detail: int = 1) -> Card:
     """Show the question, what to look at, and what kind of answer is expected; never the answer."""
+    return Card("Exercise", f"{exercise.name}: {exercise.title}", body=tuple(_list_exhibits(exercise)))
+
+
+@describe.register
+def card_of_drill(drill: Drill, detail: int = 1) -> Card:
+    """Show the question that is asked, and how many answers were right in a row."""
+    marks = "●" * min(drill.streak, MASTERY) + "○" * max(0, MASTERY - drill.streak)
+    facts = [Fact("in a row", Cell(f"{marks} {drill.streak}", "add" if drill.is_mastered else ""))]
+    if drill.is_mastered:
+        facts.append(Fact("mastery", Cell(f"reached: {MASTERY} right in a row", "add")))
+    said = f"{drill.subject} {drill.exercise.number} of seed {drill.seed}: {drill.exercise.title}"
+    return Card("Drill", said, facts=tuple(facts), body=tuple(_list_exhibits(drill.exercise)))
+
+
+@describe.register
+def card_of_turn(turn: Turn, detail: int = 1) -> Card:
+    """Show what was said of an answer, and how far it is to mastery."""
+    return Card(
+        "Right" if turn else "Not yet",
+        wording.clean(f"{turn.verdict.exercise}: {turn.sentence}"),
+        role="add" if turn else "warn",
+    )
+
+
+def _list_exhibits(exercise: Exercise) -> list[Body]:
+    """List what an exercise asks, and what there is to look at."""
     body: list[Body] = [Note(exercise.question)]
     for exhibit in exercise.exhibits:
         rows = [
@@ -49,7 +85,7 @@ def card_of_exercise(exercise: Exercise, detail: int = 1) -> Card:
         Note(f"From {exercise.origin}.", "mute"),
         cells.hint("then", _CALLS),
     ]
-    return Card("Exercise", f"{exercise.name}: {exercise.title}", body=tuple(body))
+    return body
 
 
 @describe.register
