@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lakelens import errors, options, samples, spark
     from lakelens.analysis.diff.documents import diff_json
     from lakelens.analysis.skeleton import minimize_table as minimize
+    from lakelens.answers.comparing import compare_places as compare
     from lakelens.explaining import decode_binary_row, explain_bytes, explain_file
     from lakelens.file_lives import list_lifetimes as lifetimes
     from lakelens.jupyter.exploring import explore_root as explore
@@ -37,6 +38,7 @@ _PUBLIC = {
     "open": ("lakelens.opening", "open_any"),
     "find": ("lakelens.warehouse", "find_tables"),
     "sample": ("lakelens.samples", "sample"),
+    "compare": ("lakelens.answers.comparing", "compare_places"),
     "diff_json": ("lakelens.analysis.diff.documents", "diff_json"),
     "minimize": ("lakelens.analysis.skeleton", "minimize_table"),
     "decode_binary_row": ("lakelens.explaining", "decode_binary_row"),
@@ -58,6 +60,7 @@ _PUBLIC = {
 }
 
 __all__ = [
+    "compare",
     "decode_binary_row",
     "diff_json",
     "drill",

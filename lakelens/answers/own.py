@@ -407,8 +407,42 @@ _SQL = Question(
     ),
 )
 
+_COMPARE = Question(
+    name="compare",
+    ask="lakelens.answers.comparing:compare_with",
+    summary="Show whether two places hold one table: what is the same, missing, different. A difference ends with status 1.",
+    about="whether two places hold one table: a copy, a backup, a mirror; a difference ends with status 1",
+    epilog="lakelens compare sample:iceberg sample:iceberg --data  ·  lakelens compare sample:paimon sample:paimon --json",
+    options=(
+        Option(name="other", kind="place", metavar="OTHER", is_required=True),
+        Option(
+            name="data",
+            kind="flag",
+            default=False,
+            flags=("--data",),
+            help="compare the bytes of data files too",
+        ),
+    ),
+    parts=(
+        *(
+            "same",
+            "verdict",
+            "at",
+            "behind",
+            "ahead",
+            "reads_data",
+            "files",
+            "other_bytes",
+            "rows",
+            "differences",
+        ),
+        "notes",
+    ),
+    damage="lakelens.answers.comparing:format_unlikeness",
+)
+
 #: By name, in the order in which the pages of a table have them.
 QUESTIONS = {
     question.name: question
-    for question in (_CHECK, _HEALTH, _EXPLAIN, _SPACE, _DRY_RUN, _ROW, _BIOGRAPHY, _SQL)
+    for question in (_CHECK, _HEALTH, _EXPLAIN, _SPACE, _DRY_RUN, _ROW, _BIOGRAPHY, _SQL, _COMPARE)
 }

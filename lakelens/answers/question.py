@@ -23,13 +23,14 @@ GROUP = "lakelens.questions"
 class Option:
     """Something that a question asks for beside the table; without `flags` its value stands by itself on the command line.
 
-    A `snapshot` is the page's own in the explorer, a `file` is shortened in addresses, of `pairs` each is NAME=VALUE.
+    A `snapshot` is the page's own in the explorer, a `file` is shortened in addresses, a `place` is another table's. Of
+    `pairs` each is NAME=VALUE.
     """
 
     name: str
-    kind: Literal["text", "condition", "query", "file", "snapshot", "flag", "number", "texts", "pairs"] = (
-        "text"
-    )
+    kind: Literal[
+        "text", "condition", "query", "file", "place", "snapshot", "flag", "number", "texts", "pairs"
+    ] = "text"
     flags: tuple[str, ...] = ()
     metavar: str | None = None
     help: str = ""

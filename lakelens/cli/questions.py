@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from lakelens.answers.question import Option, Question, load
-from lakelens.cli.asked import detail_option, output_options, table_options
+from lakelens.cli.asked import detail_option, output_options, table_options, unpack
 from lakelens.cli.exits import DAMAGED, end_with
 from lakelens.errors import LakeError, NotATable
 
@@ -81,6 +81,8 @@ def _read(option: Option, given: Any) -> Any:
     """Read what was given for an option as its answer takes it."""
     if option.kind == "pairs":
         return dict(map(_split, given))
+    if option.kind == "place":
+        return unpack(given)
     return given or option.default if option.kind == "texts" else given
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import blake2b
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 #: The formats that describe themselves, and whose rows are read here.
 FORMATS = ("parquet", "orc", "avro")
 ENCRYPTED = "ags1-encrypted"
+_PIECE = 8 << 20  # bytes that are read at a time for a digest
 
 
 def read_footer(store: Store, path: str, file_format: str, size: int | None = None) -> Footer:
@@ -226,6 +228,16 @@ class TableStorage:
             if len(data) <= _SHORT and data.decode("utf-8", "replace").isprintable():
                 return data.decode("utf-8", "replace")
             raise Corrupt(f"no JSON document: {error}", path=path) from None
+
+    def read_digest(self, path: str) -> bytes:
+        """See `Storage.read_digest`."""
+        if not self._holds(path):
+            raise Missing("no file of this directory", path=self._access.locator.root)
+        digest, start = blake2b(digest_size=16), 0
+        while piece := self._access.store.read_range(path, start, _PIECE):
+            digest.update(piece)
+            start += len(piece)
+        return digest.digest()
 
     def _holds(self, path: str) -> bool:
         """Check whether a path is below the table's directory as it is written, and no step of it is a link."""

@@ -118,6 +118,13 @@ class Storage(Protocol):
         """
         ...
 
+    def read_digest(self, path: str) -> bytes:
+        """Read all bytes of a file in the table's directory, in pieces, for their digest: equal ones are of equal bytes.
+
+        Raises `Missing` as `explain_file` does.
+        """
+        ...
+
     def read_columns(
         self, path: str, file_format: str, columns: Sequence[str] | None = None
     ) -> Iterator[pa.Table]:

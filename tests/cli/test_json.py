@@ -55,6 +55,7 @@ def check_every_verb(path: str, page: Path | None) -> None:
     answer = read_document("explain", path, "TRUE")
     assert answer["totals"]["kept"] == answer["totals"]["snapshot"]
     assert read_document("row", path, "FALSE")["versions"] == []
+    assert read_document("compare", path, path)["same"]
     (count,) = read_document("sql", path, "SELECT count(*) AS files FROM files")["rows"]
     assert count["files"] == len(told["files"]["files"])
     for file in told["files"]["files"][:1]:
