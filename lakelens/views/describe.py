@@ -20,6 +20,8 @@ CARDS = {
         "answers.biography": """analysis.life.biography.Biography analysis.life.events.Events model.life.lifetimes.Lifetimes
             model.life.lifetimes.Lifetime""",
         "answers.check": "analysis.check.check.Check analysis.check.check.FirstAid analysis.check.check.Defects",
+        "answers.commits": """practice.commits.seen.Moments practice.commits.seen.Kills
+            practice.commits.seen.AnomalyTable""",
         "answers.compare": "analysis.compare.Comparison",
         "answers.explanation": "analysis.explain.explanation.Explanation",
         "answers.health": """analysis.health.health.Health model.measures.measure.Measures model.measures.measure.Measure
