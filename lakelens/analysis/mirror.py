@@ -72,6 +72,11 @@ def compare_mirror(a: Table, b: Table) -> Comparison:
             f"recorded counts of each file{when}",
         ),
     ]
+    deletes = [_count_deletes(state if table is source else table.current) for table in (a, b)]
+    if any(deletes):
+        rows.append(
+            _liken("delete files and vectors", deletes[0], deletes[1], is_known, f"how many there are{when}")
+        )
     if number:
         newest = [str(table.current.id) if table.current else "" for table in (a, b)]
         rows.append(Likeness("current state", newest[0], newest[1], "BEHIND", "files of older states"))
@@ -117,6 +122,12 @@ def _find_rule(shown: Mapping[str, Mapping[str, Any]], mirror: Mapping[str, Any]
         return ""
     levels = ", ".join(map(str, sorted(left)))
     return f"files of level {levels}, whose rows are merged when they are read"
+
+
+def _count_deletes(state: Snapshot | None) -> int:
+    """Count the delete files and deletion vectors of a state."""
+    contents = () if state is None else (content for (content,) in state.files.pick("content"))
+    return sum(content not in ("data", "changelog") for content in contents)
 
 
 def _count_rows(files: Mapping[str, Mapping[str, Any]]) -> int:

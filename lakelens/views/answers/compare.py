@@ -7,6 +7,13 @@ from lakelens.views.card import cells, wording
 from lakelens.views.card.model import Body, Card, Cell, Fold, Grid, Make, Note, Role
 from lakelens.views.describe import describe, one
 
+_TITLES = {
+    "same": "The same table",
+    "not whole": "Not whole",
+    "different": "Different",
+    "behind": "Behind",
+    "other table": "Two tables",
+}
 _ROLES: dict[str, Role] = {"SAME": "mute", "BEHIND": "warn", "ONLY": "warn"}
 
 
@@ -27,8 +34,17 @@ def card_of_comparison(compared: Comparison, detail: int = 1) -> Card:
     if alone:
         folds.append(Fold("On one side alone", _count_files(alone), _make_files(alone)))
     folds.append(Fold("Rests on", _format_grounds(compared)))
-    headline = wording.clean(compared.headline, 200)
-    return Card(headline[:1].upper() + headline[1:], "", body=tuple(body), folds=tuple(folds))
+    title = _TITLES[compared.verdict]
+    return Card(title, _format_sentence(compared), body=tuple(body), folds=tuple(folds))
+
+
+def _format_sentence(compared: Comparison) -> str:
+    """Say what the verdict is about, in a line."""
+    if compared.verdict == "same":
+        return f"{wording.plural(compared.files, 'file')} in both"
+    if compared.verdict == "other table":
+        return "what each says that it is differs"
+    return wording.clean(compared.headline.partition(": ")[2] or compared.headline, 200)
 
 
 def _format_places(compared: Comparison) -> str:
