@@ -295,6 +295,8 @@ class _Comparer:
         self.other_bytes = 0
         recorded = [side.table.relocation.recorded_location for side in (a, b)]
         self.has_other_places = recorded[0] != recorded[1]
+        #: places outside of both, as of a shallow clone: what is there is in neither copy
+        self.outside = set(a.strays.not_looked_for) & set(b.strays.not_looked_for)
 
     def compare(self) -> Comparison:
         """Compare from the table to its files."""
@@ -314,6 +316,7 @@ class _Comparer:
             self.data,
             len(self.a.owned.keys() | self.b.owned.keys()),
             self.other_bytes,
+            (f"Outside of both, and not looked for: {_join(sorted(self.outside))}.",) if self.outside else (),
         )
 
     def _add(self, name: str, a: object, b: object, by: str, *, state: State | None = None) -> None:
@@ -407,7 +410,7 @@ class _Comparer:
                     state, side, stray.role, stray.relative_path, is_live, stray, stray.reason
                 )
                 yield stray.relative_path
-        for path in side.strays.not_looked_for:
+        for path in set(side.strays.not_looked_for) - self.outside:
             why = "recorded outside of the table's directory, where nothing was read"
             self._add_difference("MISSING", side, "file", path, False, None, why)
             yield path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lakelens.analysis.compare import Comparison, Difference
 from lakelens.views.card import cells, wording
-from lakelens.views.card.model import Body, Card, Cell, Fold, Grid, Make, Note, Role
+from lakelens.views.card.model import Body, Card, Cell, Column, Fold, Grid, Make, Note, Role
 from lakelens.views.describe import describe, one
 
 _TITLES = {
@@ -67,7 +67,11 @@ def _grid_rows(compared: Comparison) -> Grid:
         )
         for row in compared.rows
     ]
-    return cells.grid(("", "a", "b", "", "compared by"), rows, how=".rows", is_open=True)
+    columns: tuple[str | Column, ...] = (
+        *(Column(name, is_short=True) for name in ("what", "a", "b", "state")),
+        "compared by",
+    )
+    return cells.grid(columns, rows, how=".rows", is_open=True)
 
 
 def _count_files(differences: list[Difference]) -> str:
@@ -95,7 +99,7 @@ def _grid_files(differences: list[Difference]) -> Grid:
         )
         for difference in differences
     )
-    columns = ("", "in", "role", "file", "a#", "b#", "why")
+    columns = ("state", "in", "role", "file", "a#", "b#", "why")
     return cells.grid(columns, rows, how=".differences", noun="file", total=len(differences))
 
 

@@ -55,7 +55,7 @@ def test_a_mirror_shows_the_state_whose_files_it_has(source: Path, tmp_path: Pat
 
 
 def test_a_mirror_without_a_file_is_different_and_names_it(source: Path, tmp_path: Path) -> None:
-    """The last file came with the last commit, the first one with the first: no state is without that alone."""
+    """The last file came with the last commit, the first one with the first: every state has it."""
     files = list(ll.open(str(source)).files)
     first = {file.path for file in ll.open(str(source)).snapshots[0].files}
     mirror = Mirror(tmp_path, [file for file in files if file.path not in first])
