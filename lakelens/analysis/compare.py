@@ -72,7 +72,7 @@ class Likenesses(Items[Likeness]):
 class Difference(Named):
     """A file that is not the same in both: `state` is "MISSING", "OTHER LENGTH", "OTHER BYTES", "UNREADABLE" or "ONLY".
 
-    `side` is where it is missing, unreadable, of another length than recorded, or alone; None where both have it.
+    `side` is where it is missing, unreadable, of another length than recorded, or alone; None where that is so of both.
     `snapshots` are the ids of the states that need it there, `is_live` whether the newest does. Sizes are those that are
     stored; of a missing file None.
     """
@@ -137,9 +137,12 @@ class Side:
     def misplaced(self) -> frozenset[str]:
         """Names of files that are there and count as missing: their place cannot be worked out, as without a schema."""
         there = {path.rpartition("/")[2] for path in self.loose}
-        return frozenset(
-            name for stray in self.strays.missing if (name := stray.relative_path.rpartition("/")[2]) in there
-        )
+        return frozenset(there & {path.rpartition("/")[2] for path in self.lost} if there else ())
+
+    @cached_property
+    def lost(self) -> frozenset[str]:
+        """The files that are missing here."""
+        return frozenset(map(self.shorten, self.strays.lost_paths.to_pylist()))
 
     def may_refer_to(self, path: str) -> bool:
         """Whether a file is there that something may refer to: it cannot be read, or does not say the place."""
@@ -401,15 +404,20 @@ class _Comparer:
     def _judge(self, side: Side) -> Iterator[str]:
         """Judge a side by itself: what it refers to and is not there, cannot be read, or is not as long as recorded."""
         current = side.table.current
-        for state, strays in (("MISSING", side.strays.missing), ("OTHER LENGTH", side.strays.resized)):
+        in_both = self.a.lost & self.b.lost
+        is_told = side is self.b and in_both == side.lost  # all of it was found missing in both
+        missing = () if is_told else side.strays.missing
+        for state, strays in (("MISSING", missing), ("OTHER LENGTH", side.strays.resized)):
             for stray in strays:
-                if state == "MISSING" and stray.relative_path.rpartition("/")[2] in side.misplaced:
+                path = stray.relative_path
+                if state == "MISSING" and path.rpartition("/")[2] in side.misplaced:
                     continue
-                is_live = current is not None and current.id in stray.snapshots
-                self._add_difference(
-                    state, side, stray.role, stray.relative_path, is_live, stray, stray.reason
-                )
-                yield stray.relative_path
+                is_shared = state == "MISSING" and path in in_both
+                if not (is_shared and side is self.b):
+                    is_live = current is not None and current.id in stray.snapshots
+                    where = None if is_shared else side
+                    self._add_difference(state, where, stray.role, path, is_live, stray, stray.reason)
+                yield path
         for path in set(side.strays.not_looked_for) - self.outside:
             why = "recorded outside of the table's directory, where nothing was read"
             self._add_difference("MISSING", side, "file", path, False, None, why)
