@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,13 +15,16 @@ import pyarrow as pa
 import pytest
 
 import lakelens as ll
+from lakelens.model.collections import Document
 from lakelens.model.facts import facts
 from lakelens.model.fileset import FileSet
 from lakelens.model.scan import scan_to_arrow as scanread
 from lakelens.model.scan.plan import FileScan
+from lakelens.model.schema import Schema
 from lakelens.model.snapshot import Ref, Refs
 from tests.support.engines import ENGINE
 from tests.support.growth import grow_iceberg, grow_paimon
+from tests.test_names import list_kinds
 
 NAMES = [one.name for one in ll.sample()]
 
@@ -246,3 +250,37 @@ def test_the_examples_of_the_documentation_run(page: str) -> None:
     done = doctest.testfile(str(path), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
     assert done.attempted > 5
     assert done.failed == 0
+
+
+# every way out
+
+
+def test_whatever_is_a_table_leaves_in_every_way() -> None:
+    """Found among all classes that are shown; a schema is Arrow's schema, and no table."""
+    ways = {"to_arrow", "to_pandas", "to_polars", "to_json", "__arrow_c_stream__"}
+    lacking = {
+        kind.__name__: sorted(ways.difference(dir(kind)))
+        for kind in list_kinds()
+        if hasattr(kind, "to_arrow") and not issubclass(kind, Schema) and not ways <= set(dir(kind))
+    }
+    assert lacking == {}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_json_has_the_rows_of_arrow(name: str) -> None:
+    table = ll.sample(name)
+    answers = (table.files, table.snapshots, table.refs, table.explain("TRUE"), table.row("FALSE"))
+    for answer in answers:
+        expected = answer.to_arrow()
+        rows = json.loads(answer.to_json())
+        assert len(rows) == len(expected)
+        assert all(list(row) == expected.column_names for row in rows)
+        shape = (len(expected), expected.num_columns)
+        assert pa.table(answer).shape == answer.to_pandas().shape == answer.to_polars().shape == shape
+    paths = [row["path"] for row in json.loads(table.files.to_json(columns=["path"]))]
+    assert paths == table.files.to_arrow()["path"].to_pylist()
+
+
+def test_json_keeps_every_digit_and_byte() -> None:
+    document = Document({"id": 2**63 - 1, "share": float("nan"), "key": b"\x00\xff"})
+    assert json.loads(document.to_json()) == {"id": 9223372036854775807, "share": "NaN", "key": "00ff"}

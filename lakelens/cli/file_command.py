@@ -331,7 +331,7 @@ def _make_cell(name: str, value: Any, inside: str, is_plain: bool) -> Cell:
         if isinstance(value, dict | list):
             import json
 
-            from lakelens.answers.json_values import make_plain
+            from lakelens.model.facts.json_values import make_plain
 
             return Cell(wording.clean(json.dumps(make_plain(value), ensure_ascii=False), 100_000))
         return Cell(wording.value(value))

@@ -67,7 +67,7 @@ class Output:
 
     def write_json(self, facts: Mapping[str, Any]) -> None:
         """Write one JSON document; what is an iterator in it is written item by item."""
-        from lakelens.answers.json_values import write_document
+        from lakelens.model.facts.json_values import write_document
 
         self.write_pieces(write_document(facts))
 

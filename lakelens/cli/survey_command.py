@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from lakelens.answers.json_values import make_plain
 from lakelens.cli.asked import normalise, unpack
 from lakelens.cli.exits import DAMAGED, end_with, format_error, remember_place
 from lakelens.cli.output import Output
+from lakelens.model.facts.json_values import make_plain
 
 if TYPE_CHECKING:
     from lakelens.answers.question import Question

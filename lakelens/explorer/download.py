@@ -2,7 +2,7 @@
 
 A data file is for those who run the server and allow it. A list is what its `to_arrow()` gives, filtered and sorted as the
 page has it. CSV is for spreadsheets and JSON has no more types than JSON: there nested values, bytes and times are text, as
-`lakelens.answers.json_values` writes them.
+`lakelens.model.facts.json_values` writes them.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from lakelens.answers.json_values import make_plain, write_array
 from lakelens.errors import Missing
 from lakelens.explorer.explorer import Explorer, find_snapshot
 from lakelens.explorer.inside import Inside
 from lakelens.explorer.listing import AS
 from lakelens.explorer.page import EXPORTS, Listing, Page, Part, Redirect, Section, Split
 from lakelens.explorer.place import NO_SNAPSHOT, Place
-from lakelens.model.arrow import drop_empty_structs, read_cell
+from lakelens.model.arrow import drop_empty_structs, read_rows
+from lakelens.model.facts.json_values import make_plain, write_array
 from lakelens.opening import read_stored
 from lakelens.views.listing import make_distinct
 
@@ -133,18 +133,6 @@ def _name_list(page: Page, root: str) -> str:
     return re.sub(r"[^\w.=]+", "-", "-".join(filter(None, names))).strip("-.")[:120] or "list"
 
 
-def _read_rows(table: pa.Table) -> Iterator[list[list[Any]]]:
-    """Read rows as Python has their values, some at a time."""
-    for start in range(0, len(table), _ROWS):
-        columns = []
-        for column in table.slice(start, _ROWS).columns:
-            try:
-                columns.append(column.to_pylist())
-            except (ValueError, OverflowError):  # a value that Python does not have
-                columns.append([read_cell(cell) for cell in column])
-        yield [list(row) for row in zip(*columns, strict=True)]
-
-
 def write_csv(table: pa.Table) -> Iterator[bytes]:
     """Write rows as CSV (RFC 4180), with the names of the columns before them.
 
@@ -155,7 +143,7 @@ def write_csv(table: pa.Table) -> Iterator[bytes]:
     b'id,name\\r\\n-1,\\'=1+1\\r\\n,""\\r\\n'
     """
     yield (",".join(_write_text(name) for name in table.column_names) + "\r\n").encode()
-    for rows in _read_rows(table):
+    for rows in read_rows(table, _ROWS):
         yield "".join(",".join(map(_write_value, row)) + "\r\n" for row in rows).encode(errors="replace")
 
 
@@ -187,7 +175,9 @@ def write_json(table: pa.Table) -> Iterator[bytes]:
     b'[\\n{"id": 1, "key": "00"}\\n]\\n'
     """
     names = table.column_names
-    pieces = write_array(dict(zip(names, row, strict=True)) for rows in _read_rows(table) for row in rows)
+    pieces = write_array(
+        dict(zip(names, row, strict=True)) for rows in read_rows(table, _ROWS) for row in rows
+    )
     while text := "".join(islice(pieces, _ROWS)):
         yield text.encode()
     yield b"\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -116,6 +116,23 @@ def drop_empty_structs(table: pa.Table) -> pa.Table:
         if not (pa.types.is_struct(field.type) and not field.type.num_fields)
     ]
     return table if len(kept) == table.num_columns else table.select(kept)
+
+
+def read_rows(table: pa.Table, size: int = 5_000) -> Iterator[list[list[Any]]]:
+    """Read rows as Python has their values, some at a time; one that Python does not have is as `read_cell` has it.
+
+    >>> import pyarrow as pa
+    >>> list(read_rows(pa.table({"id": [1, 2]})))
+    [[[1], [2]]]
+    """
+    for start in range(0, len(table), size):
+        columns = []
+        for column in table.slice(start, size).columns:
+            try:
+                columns.append(column.to_pylist())
+            except (ValueError, OverflowError):
+                columns.append([read_cell(cell) for cell in column])
+        yield [list(row) for row in zip(*columns, strict=True)]
 
 
 def to_pandas(table: pa.Table) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, overload
 from lakelens.caching import cached_property
 from lakelens.display import Displayable, Interactive
 from lakelens.errors import UnknownName, list_nearest
-from lakelens.model.arrow import read_cell, to_pandas, to_polars
+from lakelens.model.arrow import read_cell, read_rows, to_pandas, to_polars
 from lakelens.model.facts.facts import Fact, Facts, build_rows
 from lakelens.model.facts.traits import Vocabulary
 
@@ -26,8 +26,22 @@ T_co = TypeVar("T_co", covariant=True)
 Kind = TypeVar("Kind", bound=type)
 
 
+def to_json(table: pa.Table) -> str:
+    """Write the rows of an Arrow table as a JSON array with an object a line, every value exact.
+
+    >>> import pyarrow as pa
+    >>> to_json(pa.table({"id": [2**63 - 1], "key": [b"\\x00"]}))
+    '[\\n{"id": 9223372036854775807, "key": "00"}\\n]'
+    """
+    from lakelens.model.facts.json_values import write_array
+
+    names = table.column_names
+    rows = (dict(zip(names, row, strict=True)) for rows in read_rows(table) for row in rows)
+    return "".join(write_array(rows))
+
+
 class Tabular:
-    """Gives an object that has `to_arrow` the other ways out: pandas, polars, and Arrow's C stream by name."""
+    """Gives an object that has `to_arrow` the other ways out: pandas, polars, JSON, and Arrow's C stream by name."""
 
     __slots__ = ()
 
@@ -42,6 +56,10 @@ class Tabular:
     def to_polars(self) -> Any:
         """`to_arrow` as a polars DataFrame; needs polars."""
         return to_polars(self.to_arrow())
+
+    def to_json(self) -> str:
+        """`to_arrow` as a JSON array with an object a row, every value exact, as `lakelens --json` writes it."""
+        return to_json(self.to_arrow())
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
@@ -194,6 +212,18 @@ class Document(dict[str, Any], Tabular, Displayable):
     def to_arrow(self) -> pa.Table:
         """One row for each key: `key` and `value`, both text. A value that is no text is JSON."""
         return build_rows(self.items(), PAIR)
+
+    def to_json(self) -> str:
+        """The document as one JSON object, every value exact, as `lakelens --json` writes it.
+
+        >>> import lakelens as ll
+        >>> ll.sample("iceberg").properties.to_json()[:18]
+        '{"owner": "lakes",'
+        """
+        from lakelens.model.facts.json_values import make_plain
+
+        plain = make_plain(dict(self))
+        return json.dumps(plain)
 
     def __repr__(self) -> str:
         return f"<Document {self.noun}: {len(self)} {'key' if len(self) == 1 else 'keys'}>"

@@ -15,6 +15,7 @@ from lakelens.errors import visible
 from lakelens.installed import has_arrays
 from lakelens.lazy import dataclass
 from lakelens.model.bytes_view import Bound
+from lakelens.model.collections import to_json
 from lakelens.model.datafile import DataFile
 from lakelens.model.scan.arrow_files import ArrowFiles, pick
 from lakelens.model.schema import DataType
@@ -228,6 +229,22 @@ class FileSet(Bound, ArrowFiles, Interactive):
     def is_loaded(self) -> bool:
         """Whether the files were looked at before, so that looking again reads nothing."""
         return "_held" in self.__dict__ or self.__dict__.get("rows") is not None
+
+    def to_json(self, stats: bool = True, columns: Iterable[str] | None = None) -> str:
+        """`to_arrow` as a JSON array with an object a file, every value exact, as `lakelens --json` writes it.
+
+        Parameters
+        ----------
+        stats, columns
+            As for `to_arrow`.
+
+        Examples
+        --------
+        >>> import lakelens as ll
+        >>> ll.sample("hive").files[:1].to_json(columns=["content", "record_count"])
+        '[\\n{"content": "data", "record_count": 1}\\n]'
+        """
+        return to_json(self.to_arrow(stats, columns))
 
     def read(self) -> FileSet:
         """Read the same set after its files were read: what is odd about them is a finding then."""

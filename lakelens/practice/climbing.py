@@ -16,9 +16,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from lakelens.answers.json_values import make_plain
 from lakelens.errors import UnknownName, list_nearest, visible_line
 from lakelens.installed import read_text
+from lakelens.model.facts.json_values import make_plain
 from lakelens.opening import open_table
 from lakelens.practice.answers import is_same, quote
 from lakelens.practice.ladder import Climb, Ladder, Step, Steps

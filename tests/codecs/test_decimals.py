@@ -14,7 +14,6 @@ import pytest
 from pyarrow import orc, parquet
 
 import lakelens as ll
-from lakelens.answers.json_values import make_plain
 from lakelens.codecs.avro.record_spans import format_logical
 from lakelens.codecs.avro.types import FixedType
 from lakelens.codecs.iceberg.transforms import Transform
@@ -35,6 +34,7 @@ from lakelens.formats.paimon.metadata.logical_types import find_promotion
 from lakelens.formats.paimon.metadata.partitions import format_float, format_value
 from lakelens.formats.paimon.metadata.schemas import PaimonSchema
 from lakelens.formats.paimon.refs import parse_duration
+from lakelens.model.facts.json_values import make_plain
 from lakelens.model.life.living import Record
 from lakelens.model.schema import DataType
 from lakelens.model.skeleton.ordinals import to_ordinal, write_literal

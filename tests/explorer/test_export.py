@@ -15,7 +15,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import lakelens as ll
-from lakelens.answers.json_values import make_plain
 from lakelens.errors import LakeError, Missing
 from lakelens.explorer import download
 from lakelens.explorer.download import Export, find_export, write_csv, write_json, write_parquet
@@ -23,6 +22,7 @@ from lakelens.explorer.explorer import Explorer
 from lakelens.explorer.page import EXPORTS, Page, Redirect
 from lakelens.explorer.place import Place
 from lakelens.model.arrow import drop_empty_structs
+from lakelens.model.facts.json_values import make_plain
 from lakelens.model.table import Table
 from tests.explorer.reading import Reader, list_listings
 from tests.serving.running import serving

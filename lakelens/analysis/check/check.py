@@ -23,7 +23,7 @@ from lakelens.model.check.checking import Checking
 from lakelens.model.check.defect import DefectBook, Rule, Writer, keep_evidence, read_once
 from lakelens.model.check.ledger import Comparison, Comparisons, Gaps, Ledger
 from lakelens.model.check.survey import Survey, choose_states
-from lakelens.model.collections import Items
+from lakelens.model.collections import Items, Tabular
 from lakelens.model.facts.facts import Fact
 from lakelens.model.finding import GONE_ON, Finding, Findings
 from lakelens.model.snapshot import Snapshot
@@ -440,7 +440,7 @@ class TriedRules(Items[TriedRule]):
 
 
 @dataclass(frozen=True, repr=False)
-class Defects(Displayable):
+class Defects(Tabular, Displayable):
     """What `try_rules` found: the `writers` that the table names, and every rule with where it shows."""
 
     writers: tuple[Writer, ...]

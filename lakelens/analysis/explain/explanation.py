@@ -36,6 +36,7 @@ from lakelens.caching import cached_property
 from lakelens.display import Displayable
 from lakelens.errors import LakeError
 from lakelens.model.arrow import text_array
+from lakelens.model.collections import Tabular
 from lakelens.model.comparison import sum_known
 from lakelens.model.datafile import DataFile
 from lakelens.model.fileset import FileSet, defer
@@ -50,12 +51,11 @@ from lakelens.model.table import Table
 
 if TYPE_CHECKING:
     import numpy as np
-    import pandas as pd
     import pyarrow as pa
     from numpy.typing import NDArray
 
 
-class Explanation(Displayable):
+class Explanation(Tabular, Displayable):
     """Why a predicate reads these files of a snapshot, and no others.
 
     `kept` and `skipped` are data files; an item is skipped only on proof. `levels` says how many manifests and files were
@@ -379,11 +379,6 @@ class Explanation(Displayable):
         """The rows of `to_arrow` as dicts, which need no Arrow."""
         rows: list[dict[str, Any]] = build_items(self).to_pylist()
         return rows
-
-    def to_pandas(self) -> pd.DataFrame:
-        """`to_arrow` as a pandas DataFrame."""
-        frame: pd.DataFrame = self.to_arrow().to_pandas()
-        return frame
 
     def __repr__(self) -> str:
         size = self.size_bytes

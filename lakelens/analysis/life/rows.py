@@ -22,12 +22,11 @@ from lakelens.analysis.life.following import (
 from lakelens.analysis.life.past import Line
 from lakelens.caching import cached_property
 from lakelens.display import Displayable, Named
-from lakelens.model.collections import Items
+from lakelens.model.collections import Items, Tabular
 from lakelens.model.facts.facts import Fact
 from lakelens.model.life.living import Living
 
 if TYPE_CHECKING:
-    import pandas as pd
     import pyarrow as pa
 
     from lakelens.analysis.life.past import Past
@@ -172,7 +171,7 @@ class Looked:
     bytes: int
 
 
-class RowLife(Displayable):
+class RowLife(Tabular, Displayable):
     """The answer of `Table.row`: `lives` of the rows that fit, `versions` of all of them.
 
     `identity` says by what a row is known to be the same in two versions. `doubts` says what could not be read.
@@ -274,11 +273,6 @@ class RowLife(Displayable):
                 array = pa.array([None if value is None else str(value) for value in values], pa.string())
             table = table.append_column(escape_text(slot.name), array)
         return table
-
-    def to_pandas(self) -> pd.DataFrame:
-        """`to_arrow` as a pandas DataFrame."""
-        frame: pd.DataFrame = self.to_arrow().to_pandas()
-        return frame
 
     def __repr__(self) -> str:
         count = len(self.lives)
