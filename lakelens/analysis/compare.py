@@ -345,7 +345,9 @@ class _Comparer:
             )
         if a.format_version is not None or b.format_version is not None:
             self._add("format version", str(a.format_version), str(b.format_version), "the value")
-        schemas = [[_read_raw(schema) for schema in table.schemas] for table in (a, b)]
+        schemas = [
+            [getattr(schema, "raw", None) or repr(schema) for schema in table.schemas] for table in (a, b)
+        ]
         self._add_listed("schemas", schemas, "ids, names and types of columns")
         specs = [[repr(spec) for spec in table.specs] for table in (a, b)]
         self._add_listed("partitioning", specs, "its fields")
@@ -362,7 +364,9 @@ class _Comparer:
         a, b = self.a, self.b
         if not a.table.traits.has_snapshots:
             return None, 0, 0
-        at = _find_shared(a, b)
+        known = {snapshot.id for snapshot in walk_back(b.table)}
+        # the newest state that both have is among the ancestors of each one's current snapshot
+        at = next((snapshot.id for snapshot in walk_back(a.table) if snapshot.id in known), None)
         behind, ahead = (_count_since(side, at) for side in (a, b))
         if at is None and not (a.ids and b.ids):  # one is from before the first commit
             behind, ahead = len(a.ids), len(b.ids)
@@ -535,20 +539,10 @@ def _name_files(role: str) -> str:
     return f"{role}s" if role.endswith("file") else f"{role} files"
 
 
-def _read_raw(schema: Any) -> Any:
-    return getattr(schema, "raw", None) or repr(schema)
-
-
 def _describe(snapshot: Snapshot) -> tuple[Any, ...]:
     """What a snapshot says of itself, but for places."""
     summary = dict(snapshot.summary or {})
     return snapshot.parent_id, snapshot.committed_at, snapshot.operation, snapshot.schema_id, summary
-
-
-def _find_shared(a: Side, b: Side) -> int | None:
-    """Find the newest state that both have: it is among the ancestors of each one's current snapshot."""
-    known = {snapshot.id for snapshot in walk_back(b.table)}
-    return next((snapshot.id for snapshot in walk_back(a.table) if snapshot.id in known), None)
 
 
 def walk_back(table: Table) -> Iterator[Snapshot]:

@@ -14,7 +14,8 @@ from lakelens.opening import open_any
 def compare_places(a: Any, b: Any, data: bool = False) -> Comparison:
     """Compare two places: a table and its copy, its backup, its mirror in another region or by another format.
 
-    A place is opened `enclosed`: it is judged by what is in its own directory, and no recorded place outside is read.
+    A place is opened `enclosed`: it is judged by what is in its own directory. What it lacks is missing, also where the
+    original still has it.
 
     Parameters
     ----------
@@ -48,8 +49,18 @@ def compare_places(a: Any, b: Any, data: bool = False) -> Comparison:
 
 
 def compare_with(table: Table, other: Any, data: bool = False) -> Comparison:
-    """Compare a table that is open with another place: the question behind `lakelens compare`."""
-    return compare_places(table, other, data)
+    """Compare a table that is open with another place: the question behind `lakelens compare`.
+
+    Of a place the table is opened again as that is, enclosed, where this leads to the same state.
+    """
+    if isinstance(other, Table):
+        return compare_places(table, other, data)
+    try:
+        again = open_any(table.location, format=table.format, enclosed=True)
+    except LakeError:  # it takes more to open it than its place
+        again = table
+    is_same = isinstance(again, Table) and again.metadata_path == table.metadata_path
+    return compare_places(again if is_same else table, other, data)
 
 
 def _open(place: Any) -> Table:

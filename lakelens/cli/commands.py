@@ -16,7 +16,7 @@ from lakelens.cli.completing import completion
 from lakelens.cli.exits import Verbs
 from lakelens.cli.file_command import files, show_bytes
 from lakelens.cli.inventory import inventory
-from lakelens.cli.map_command import draw_map, lifetimes, skeleton
+from lakelens.cli.map_command import bug, draw_map, lifetimes, skeleton
 from lakelens.cli.place_commands import find, samples, watch
 from lakelens.cli.practice_command import exercise, quiz
 from lakelens.cli.questions import make_verb
@@ -45,7 +45,10 @@ _GROUPS = [
             )
         ],
     },
-    {"name": "Its files and their bytes", "commands": ["manifests", "files", "tree", "bytes", "skeleton"]},
+    {
+        "name": "Its files and their bytes",
+        "commands": ["manifests", "files", "tree", "bytes", "skeleton", "bug"],
+    },
     {"name": "Its history", "commands": ["snapshots", "history", "diff", "biography", "row", "watch"]},
     {"name": "Many tables", "commands": ["serve", "tab", "find", "inventory", "samples", "demo"]},
     {"name": "To learn with", "commands": ["lifetimes", "exercise", "quiz"]},
@@ -89,7 +92,7 @@ VERBS = (
     *(manifests, files, schema, refs),
     *(tree, findings, show_bytes, html),
     *(serve, tab, find, inventory, watch, samples, demo, completion),
-    *(skeleton, draw_map, lifetimes, exercise, quiz),
+    *(skeleton, bug, draw_map, lifetimes, exercise, quiz),
 )
 for _verb in VERBS:
     commands.add_command(_verb)

@@ -1,4 +1,4 @@
-"""The verbs `map`, `skeleton` and `lifetimes`: a table's files as a picture and as a copy, and the life of every kind."""
+"""The verbs `map`, `skeleton`, `bug` and `lifetimes`: a table's files as a picture, as a copy, in a report; their kinds."""
 
 from __future__ import annotations
 
@@ -117,3 +117,36 @@ def skeleton(table: Table, target: Path, keep: tuple[str, ...], output: Output) 
     output.write_line(str(made))
     for finding in made.findings:
         output.write_line(f"  {finding.message}")
+
+
+@click.command(
+    epilog="""lakelens bug sample:iceberg report.zip --call 'explain "id > 5"'  ·  lakelens bug sample:paimon report.zip"""
+)
+@table_options
+@click.argument("target", type=click.Path(dir_okay=False, path_type=Path))
+@click.option(
+    "--call",
+    metavar="CALL",
+    default="",
+    help="the question that fails, as 'explain \"id > 5\"' or 'check --data'",
+)
+@click.option("--keep", metavar="WHAT", multiple=True, help="as of skeleton: what stays as it is")
+@output_options
+def bug(table: Table, target: Path, call: str, keep: tuple[str, ...], output: Output) -> None:
+    """Write a zip to attach to a report of a fault: a skeleton, checks, versions, the failing call; no name, no value."""
+    from lakelens.answers.bug import write_report
+
+    files = write_report(table, target, call, keep)
+    if output.as_json:
+        output.write_answer(
+            table,
+            path=str(target.resolve()),
+            files=[{"name": name, "size_bytes": size} for name, size in files.items()],
+        )
+        return
+    inside = [name for name in files if name.startswith("skeleton/")]
+    named = [name for name in files if not name.startswith("skeleton/")]
+    output.write_line(
+        f"{target}: {', '.join(named)}" + (f", skeleton/ ({len(inside):,} files)" if inside else "")
+    )
+    output.write_line("  look through it before you pass it on: README.md says what it contains")

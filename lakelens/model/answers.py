@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from lakelens.analysis.check.check import Check
+    from lakelens.analysis.compare import Comparison
     from lakelens.analysis.diff.diff import Diff
     from lakelens.analysis.dry_run import Plan
     from lakelens.analysis.explain.explanation import Explanation
@@ -361,6 +362,34 @@ class Answers:
         'by primary key (id)'
         """
         return cast("RowLife", ask(self, "row", where=where, most_files=most_files))
+
+    def compare(self, other: Any, data: bool = False) -> Comparison:
+        """Compare this table with another place, as `lakelens.compare` does: a copy, a backup, a mirror.
+
+        Parameters
+        ----------
+        other
+            A table, or whatever `lakelens.open` takes.
+        data
+            Whether the bytes of data files are compared too.
+
+        Returns
+        -------
+        Comparison
+            `same`, `verdict`, `rows`, `differences`, `missing`, `at`, `behind`, `ahead`.
+
+        Raises
+        ------
+        LakeError
+            The other place cannot be opened, or is a view.
+
+        Examples
+        --------
+        >>> import lakelens as ll
+        >>> ll.sample("paimon").compare(ll.sample("paimon")).verdict
+        'same'
+        """
+        return cast("Comparison", ask(self, "compare", other=other, data=data))
 
     def skeleton(
         self, target: str | os.PathLike[str], *, keep: Collection[str] = (), seed: int | str | None = None

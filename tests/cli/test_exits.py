@@ -151,6 +151,16 @@ WRONG: dict[str, list[list[str]]] = {
     "demo": [["--nothing"]],
     "completion": [["tcsh"]],
     "skeleton": [["sample:nothing", "target"]],
+    "compare": [
+        ["sample:iceberg"],
+        ["sample:iceberg", "sample:nothing"],
+        ["sample:nothing", "sample:iceberg"],
+    ],
+    "bug": [
+        ["sample:iceberg"],
+        ["sample:nothing", "report.zip"],
+        ["sample:iceberg", "report.zip", "--call", "no such"],
+    ],
     "tab": [["/dev/null/folder"]],
     "map": [["sample:iceberg", "-s", "nobody"]],
     "lifetimes": [["hudi"]],

@@ -76,6 +76,8 @@ def check_every_verb(path: str, page: Path | None) -> None:
     for manifest in listed[:1]:
         read_document("bytes", manifest["path"])
     if page is not None:
+        reported = read_document("bug", path, str(page.with_name("report.zip")))["files"]
+        assert reported[0]["name"] == "README.md"
         assert read_document("html", path, str(page))["size_bytes"] == page.stat().st_size
 
 

@@ -28,6 +28,7 @@ VERBS: dict[str, list[str]] = {
     "find": [],
     "html": ["@page.html"],
     "skeleton": ["@skeleton"],
+    "bug": ["@report.zip"],
     "bytes": [],
 }
 

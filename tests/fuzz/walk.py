@@ -45,6 +45,7 @@ ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "count_live_rows": [((), {}), ((), {"read": False})],
     "biography": [(("@file",), {})],
     "check": [((), {}), ((), {"data": True})],
+    "compare": [(("@table",), {}), (("@table",), {"data": True})],
     "map": [((), {}), ((), {"snapshot": "@first"})],
     "StoredRow.map": [((), {})],
     "save": [(("@file.svg",), {})],
@@ -234,6 +235,8 @@ class Walk:
                 return next(iter(thing.keys()))
             if arg == "@file":
                 return self._table.files[0].path
+            if arg == "@table":
+                return self._table
             if arg == "@path":
                 return next(iter(thing.vectors))
             if arg == "@end":

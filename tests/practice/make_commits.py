@@ -19,13 +19,13 @@ ROOT = Path("/tmp/lakes/warehouse")
 TARGET = HERE.parents[1] / "lakelens/practice/commits/lakes.zip"
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the first moment that an archive can record
 
-os.environ |= {"HADOOP_USER_NAME": "lakes", "TZ": "UTC"}  # what an engine records as owner
-time.tzset()
-
-from record_crashes import NAMES, TABLES, end_session, make_base, open_session  # noqa: E402
-
 
 def main() -> None:
+    # beside this script, which is run as one
+    from record_crashes import NAMES, TABLES, end_session, make_base, open_session
+
+    os.environ |= {"HADOOP_USER_NAME": "lakes", "TZ": "UTC"}  # what an engine records as owner
+    time.tzset()
     shutil.rmtree(ROOT, ignore_errors=True)
     made = {}
     for kind, name in NAMES.items():
