@@ -78,3 +78,11 @@ def test_a_column_like_none_does_not_list_them_all(view: str) -> None:
     columns = table.sql(f"SELECT * FROM {view} LIMIT 1").columns  # what it says to run
     words = f"SELECT * FROM {view} LIMIT 1 shows all {len(columns)} columns. The views are "
     assert (raised.value.hint or "").startswith(words)
+
+
+@pytest.mark.parametrize("text", ["a{x{: 1}", "id = {'a': 1} {x{: 1}", "c.f(a{x{: 1}"])
+def test_what_a_parser_stumbles_over_is_no_sql(text: str) -> None:
+    """Of such texts sqlglot raises an `AttributeError` of its own."""
+    for ask in (TABLE.explain, TABLE.files.where, lambda call: TABLE.dry_run(f"CALL {call}")):
+        with pytest.raises(LakeError, match=r"not a|cannot be read"):
+            ask(text)

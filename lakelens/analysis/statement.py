@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError, say_value
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 # stands there), and what stands in brackets may be left out.
 
 _MOST = 20_000  # characters of a statement
+#: what sqlglot raises beside its own errors over a text that is no SQL
+_SLIPS = (ValueError, IndexError, TypeError, AttributeError, RecursionError)
 _CALL = re.compile(
     r"\s*CALL\s+(<\w+>\s*\.)?", re.IGNORECASE
 )  # our own calls have <catalog>, which is not known
@@ -79,9 +82,11 @@ def _read_call(text: str) -> Statement:
     from sqlglot import exp
 
     try:
-        call = sqlglot.parse_one(text, read="spark")
-    except (sqlglot.errors.SqlglotError, ValueError, IndexError, RecursionError) as error:
-        reason = str(error).partition("\n")[0]
+        # as the one column of a SELECT: what begins with another statement's word is none then
+        (query,) = sqlglot.parse(f"SELECT {text.rstrip().rstrip(';')}", read="spark")
+        call = _pick_only(query)
+    except (sqlglot.errors.SqlglotError, *_SLIPS) as error:
+        reason = "it is no SQL" if isinstance(error, _SLIPS) else str(error).partition("\n")[0]
         raise LakeError(f"the CALL cannot be read: {reason}", seen=say_value(text)) from None
     while isinstance(call, exp.Dot):
         call = call.expression
@@ -94,7 +99,7 @@ def _read_call(text: str) -> Statement:
     values: list[Any] = []
     options: dict[str, Any] = {}
     for argument in call.expressions:
-        if not isinstance(argument, exp.Kwarg):
+        if not isinstance(argument, exp.Kwarg) or argument.this is None:
             values.append(_read_literal(argument, f"value {len(values) + 1}"))
             continue
         name = argument.this.name.lower()
@@ -102,6 +107,13 @@ def _read_call(text: str) -> Statement:
             raise LakeError(f"the CALL gives {name} twice")
         options[name] = _read_literal(argument.expression, name)
     return Statement(call.name, values, options)
+
+
+def _pick_only(query: exp.Expr | None) -> exp.Expr | None:
+    """Pick the one column of a query that has nothing else; None of any other."""
+    held = {name for name, value in (query.args if query is not None else {}).items() if value}
+    columns = query.expressions if query is not None else []
+    return columns[0] if held == {"expressions"} and len(columns) == 1 else None
 
 
 def _read_literal(value: exp.Expr, name: str) -> Any:
@@ -118,11 +130,14 @@ def _read_literal(value: exp.Expr, name: str) -> Any:
     if isinstance(value, exp.Cast):  # TIMESTAMP '…', 5L
         return _read_literal(value.this, name)
     if isinstance(value, exp.Neg):
-        return -_read_literal(value.this, name)
+        number = _read_literal(value.this, name)
+        if isinstance(number, int | float) and not isinstance(number, bool):
+            return -number
     if isinstance(value, exp.Null):
         return None
     if isinstance(value, exp.Boolean | exp.Literal):
-        return value.to_py()
+        plain = value.to_py()
+        return float(plain) if isinstance(plain, Decimal) else plain
     raise LakeError(
         f"{name} is no literal",
         seen=say_value(value.sql("spark")),

@@ -28,7 +28,6 @@ VERBS: dict[str, list[str]] = {
     "find": [],
     "html": ["@page.html"],
     "skeleton": ["@skeleton"],
-    "bug": ["@report.zip"],
     "bytes": [],
 }
 

@@ -37,6 +37,7 @@ from lakelens.analysis.explain.sql import (
 )
 from lakelens.caching import cached_property
 from lakelens.errors import LakeError, Missing, list_nearest
+from lakelens.model.scan.choosing import parse_sql
 from lakelens.model.schema import Field, Schema
 from lakelens.model.stats import Condition, Constant, Term, Test, join_parts
 
@@ -94,7 +95,7 @@ class _Parser:
         if len(self._text) > _MOST_TEXT:
             raise LakeError(f"a predicate of {len(self._text):,} characters; at most {_MOST_TEXT:,}")
         try:
-            trees: list[Any] = load_dialect()().parse_into(exp.Condition, self._text)
+            trees: list[Any] = parse_sql(lambda: load_dialect()().parse_into(exp.Condition, self._text))
             if len(trees) != 1 or trees[0] is None:
                 place = describe_place(self._text.find(";") if ";" in self._text else None)
                 raise LakeError(f"not one predicate{place}: {cut_text(self._text)!r}", hint=_WHERE)

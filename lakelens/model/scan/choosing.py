@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lakelens.errors import LakeError, WrongArgument, find_nearest, list_nearest
 from lakelens.model.scan.engines import run_query
@@ -22,6 +22,8 @@ _PLAIN = {"expressions", "where", "from", "from_", "kind"}
 _WHERE = "what stands after WHERE, over the columns of to_arrow()"
 _PREFIX = "SELECT 1 FROM files WHERE "
 _ROW = "file_number"  # no column of files is called that
+
+T = TypeVar("T")
 
 
 def choose_numbers(
@@ -85,6 +87,19 @@ def _parse_condition(text: str, columns: FileColumns) -> Mask:
     return judge
 
 
+def parse_sql(parse: Callable[[], T]) -> T:
+    """Parse by sqlglot: what it raises beside its own errors over a text that is no SQL is a `ValueError` without words.
+
+    >>> parse_sql(lambda: [][1])
+    Traceback (most recent call last):
+    ValueError
+    """
+    try:
+        return parse()
+    except (AttributeError, IndexError, TypeError):
+        raise ValueError from None
+
+
 def parse_condition(text: str, check: Callable[[str], None]) -> list[str]:
     """Parse the columns that a condition in SQL names.
 
@@ -94,7 +109,7 @@ def parse_condition(text: str, check: Callable[[str], None]) -> list[str]:
     from sqlglot import exp
 
     try:
-        (tree,) = sqlglot.parse(f"{_PREFIX}{text}", dialect="duckdb")
+        (tree,) = parse_sql(lambda: sqlglot.parse(f"{_PREFIX}{text}", dialect="duckdb"))
     except (sqlglot.errors.SqlglotError, ValueError) as error:
         said = str(error).splitlines()[0] if str(error) else "it is no SQL"
         said = re.sub(r" for <class '[^']*'>.*", "", said)  # a word of the parser's own

@@ -110,6 +110,8 @@ def test_positions_names_lists_maps_and_times() -> None:
     }
     _, given = read("CALL c.system.expire_snapshots(table => 't', snapshot_ids => ARRAY(-5L, 6))")
     assert given == {"table": "t", "snapshot_ids": [-5, 6]}
+    own, given = read("CALL c.system.rewrite_data_files('t', options => map('delete-ratio-threshold', 0.25))")
+    assert own.read_options({"options": given["options"]}) == {"delete_ratio_threshold": 0.25}
 
 
 def test_a_map_of_options_is_taken_as_engines_take_it() -> None:
@@ -147,6 +149,10 @@ def test_a_statement_about_another_table_says_so() -> None:
         ("CALL c.system.expire_snapshots(map('a'))", "cannot be read"),
         ("CALL " + "(" * 5_000, "cannot be read"),
         ("CALL c.system.expire_snapshots('" + "x" * 30_000 + "')", "too long"),
+        ("CALL c.system.expire_snapshots('t') FROM x", "no procedure with its values in brackets"),
+        ("CALL c.system.expire_snapshots('t'); CALL c.system.expire_snapshots('u')", "cannot be read"),
+        ("CALL c.system.expire_snapshots(retain_last => -'5')", "retain_last is no literal"),
+        ("CALL SELECT 1", "cannot be read"),
         ("DROP TABLE t", "runs no procedure of this table"),
     ],
 )
