@@ -30,7 +30,7 @@ from typing import Any
 import lakelens
 from lakelens.answers.parts import describe
 from lakelens.answers.question import Question, ask, find_question
-from lakelens.errors import LakeError
+from lakelens.errors import LakeError, say_value
 from lakelens.model.facts.json_values import make_plain
 from lakelens.model.table import Table
 from lakelens.opening import open_table
@@ -178,7 +178,11 @@ def _read_call(call: str) -> tuple[Question, dict[str, Any]]:
         if option.kind == "pairs":
             name, _, value = str(given).partition("=")
             given = {**options.get(option.name, {}), name: value}
-        options[option.name] = int(given) if option.kind == "number" else given
+        if option.kind == "number":
+            if not str(given).isdecimal():
+                raise LakeError(f"{word} takes a whole number", seen=say_value(given))
+            given = int(given)
+        options[option.name] = given
     return question, options
 
 

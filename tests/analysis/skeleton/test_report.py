@@ -98,6 +98,7 @@ def test_a_format_without_skeletons_is_reported_without_one(tmp_path: Path) -> N
         ("nothing", "no question"),
         ("explain 'id", "cannot be read"),
         ("check one", "does not take 'one'"),
+        ("row TRUE --most-files many", "takes a whole number"),
     ],
 )
 def test_a_call_that_is_none_is_refused(call: str, words: str, tmp_path: Path) -> None:
