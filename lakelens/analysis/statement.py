@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError, say_value
+from lakelens.model.scan.engines import parse_sql
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -27,11 +28,8 @@ if TYPE_CHECKING:
 # stands there), and what stands in brackets may be left out.
 
 _MOST = 20_000  # characters of a statement
-#: what sqlglot raises beside its own errors over a text that is no SQL
-_SLIPS = (ValueError, IndexError, TypeError, AttributeError, RecursionError)
-_CALL = re.compile(
-    r"\s*CALL\s+(<\w+>\s*\.)?", re.IGNORECASE
-)  # our own calls have <catalog>, which is not known
+# our own calls have <catalog>, which is not known
+_CALL = re.compile(r"\s*CALL\s+(<\w+>\s*\.)?", re.IGNORECASE)
 _FORM = re.compile(r"<(?P<name>\w+)(?:=(?P<words>[\w|]+)|,)?>|(?P<bracket>[\[\]])|(?P<word>[^\s\[\]<>]+)")
 
 
@@ -83,11 +81,13 @@ def _read_call(text: str) -> Statement:
 
     try:
         # as the one column of a SELECT: what begins with another statement's word is none then
-        (query,) = sqlglot.parse(f"SELECT {text.rstrip().rstrip(';')}", read="spark")
+        (query,) = parse_sql(lambda: sqlglot.parse(f"SELECT {text.rstrip().rstrip(';')}", read="spark"))
         call = _pick_only(query)
-    except (sqlglot.errors.SqlglotError, *_SLIPS) as error:
-        reason = "it is no SQL" if isinstance(error, _SLIPS) else str(error).partition("\n")[0]
+    except sqlglot.errors.SqlglotError as error:
+        reason = str(error).partition("\n")[0]
         raise LakeError(f"the CALL cannot be read: {reason}", seen=say_value(text)) from None
+    except (ValueError, RecursionError):
+        raise LakeError("the CALL cannot be read: it is no SQL", seen=say_value(text)) from None
     while isinstance(call, exp.Dot):
         call = call.expression
     if not isinstance(call, exp.Anonymous):

@@ -37,7 +37,7 @@ from lakelens.analysis.explain.sql import (
 )
 from lakelens.caching import cached_property
 from lakelens.errors import LakeError, Missing, list_nearest
-from lakelens.model.scan.choosing import parse_sql
+from lakelens.model.scan.engines import parse_sql
 from lakelens.model.schema import Field, Schema
 from lakelens.model.stats import Condition, Constant, Term, Test, join_parts
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError, WrongArgument, find_nearest, list_nearest
-from lakelens.model.scan.engines import run_query
+from lakelens.model.scan.engines import parse_sql, run_query
 from lakelens.model.scan.files_to_arrow import list_columns
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ _PLAIN = {"expressions", "where", "from", "from_", "kind"}
 _WHERE = "what stands after WHERE, over the columns of to_arrow()"
 _PREFIX = "SELECT 1 FROM files WHERE "
 _ROW = "file_number"  # no column of files is called that
-
-T = TypeVar("T")
 
 
 def choose_numbers(
@@ -85,19 +83,6 @@ def _parse_condition(text: str, columns: FileColumns) -> Mask:
         return judge_rows(text, files.to_arrow(columns=names or ["content"]))
 
     return judge
-
-
-def parse_sql(parse: Callable[[], T]) -> T:
-    """Parse by sqlglot: what it raises beside its own errors over a text that is no SQL is a `ValueError` without words.
-
-    >>> parse_sql(lambda: [][1])
-    Traceback (most recent call last):
-    ValueError
-    """
-    try:
-        return parse()
-    except (AttributeError, IndexError, TypeError):
-        raise ValueError from None
 
 
 def parse_condition(text: str, check: Callable[[str], None]) -> list[str]:

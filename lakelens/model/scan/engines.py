@@ -1,4 +1,7 @@
-"""SQL over Arrow tables, with DuckDB if it is installed, else with DataFusion: a query sees these tables alone."""
+"""SQL over Arrow tables, with DuckDB if it is installed, else with DataFusion: a query sees these tables alone.
+
+`parse_sql` parses what is no query of an engine: conditions and statements.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,10 @@ import pickle
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from lakelens.errors import LakeError, Unsupported, WrongArgument
 from lakelens.installed import write_command
@@ -19,11 +22,25 @@ from lakelens.lazy import dataclass
 if TYPE_CHECKING:
     import pyarrow as pa
 
+T = TypeVar("T")
 Engine = Literal["duckdb", "datafusion"]
 _BATCH = 4_096
 _START = 20.0  # seconds in which a process starts and its views are there, beside those of its query
 _TOO_LONG = 75  # the status of a process whose time was over
 _WHOLE, _CUT, _FAILED = b"W", b"C", b"F"
+
+
+def parse_sql(parse: Callable[[], T]) -> T:
+    """Parse by sqlglot: what it raises beside its own errors over a text that is no SQL is a `ValueError` without words.
+
+    >>> parse_sql(lambda: [][1])
+    Traceback (most recent call last):
+    ValueError
+    """
+    try:
+        return parse()
+    except (AttributeError, IndexError, TypeError):
+        raise ValueError from None
 
 
 def choose_engine(engine: str | None) -> Engine:
