@@ -13,13 +13,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from lakelens.analysis.check.strays import Stray, Strays, find_strays
+from lakelens.analysis.check.strays import Strays, find_strays
+from lakelens.analysis.holdings import Listing
 from lakelens.caching import cached_property
 from lakelens.display import Displayable, Named
 from lakelens.errors import LakeError
+from lakelens.model.charts import count_noun
 from lakelens.model.check.references import Referring
 from lakelens.model.collections import Items, Tabular
 from lakelens.model.facts.facts import Fact
@@ -27,7 +30,7 @@ from lakelens.model.facts.facts import Fact
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from lakelens.model.manifest import Manifest
+    from lakelens.model.manifest import Manifest, ManifestList
     from lakelens.model.snapshot import Snapshot
     from lakelens.model.table import Table
 
@@ -42,9 +45,8 @@ _PLACES = (
     "external_path",
 )
 _MOST_NAMES = 3  # of what differs in a line
-_OF_ROWS = re.compile(
-    r"\bdata\b|delete|vector|changelog|sidecar|index"
-)  # roles of files that are no documents
+#: roles of files that are no documents
+_OF_ROWS = re.compile(r"\bdata\b|delete|vector|changelog|sidecar|index")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +113,10 @@ class Side:
     def __init__(self, name: Name, table: Table) -> None:
         self.name, self.table = name, table
         self.root = table.location.rstrip("/") + "/"
-        self.strays: Strays = find_strays(table)
-        self._referring = Referring.of(table)
-        refused: list[LakeError] = []
-        listed = self._referring.list_objects(refused.append)
-        self.sizes = {self.shorten(found.path): found.size for found in listed}
-        self.refused = refused
+        listing = Listing(table)
+        self.strays: Strays = find_strays(table, listing=listing)
+        paths = map(self.shorten, listing.paths.to_pylist())
+        self.sizes: Mapping[str, int] = dict(zip(paths, listing.sizes.tolist(), strict=True))
         others = (self.strays.orphans, self.strays.young, self.strays.hidden, self.strays.foreign)
         self.loose = frozenset(stray.relative_path for strays in others for stray in strays)
 
@@ -126,7 +126,12 @@ class Side:
 
     def find_role(self, relative_path: str) -> str:
         """What a file is for, by its place and name."""
-        return self._referring.find_purpose(relative_path).role
+        return Referring.of(self.table).find_purpose(relative_path).role
+
+    @cached_property
+    def roles(self) -> Mapping[str, str]:
+        """What each of its own files is for."""
+        return {path: self.find_role(path) for path in self.owned}
 
     @cached_property
     def owned(self) -> Mapping[str, int]:
@@ -155,6 +160,16 @@ class Side:
         return {snapshot.id: snapshot for snapshot in self.table.snapshots if snapshot.id is not None}
 
     @cached_property
+    def lists(self) -> Mapping[str, ManifestList]:
+        """Its manifest lists by place."""
+        return {
+            self.shorten(listed.path): listed
+            for snapshot in self.table.snapshots
+            for listed in snapshot.manifest_lists
+            if listed.path is not None
+        }
+
+    @cached_property
     def manifests(self) -> Mapping[str, Manifest]:
         """Its manifests by place, as far as lists can be read."""
         return {
@@ -164,24 +179,20 @@ class Side:
             for manifest in listed.walk()[0]
         }
 
-    def say_without_places(self, relative_path: str, role: str) -> Any:
-        """Say what a document holds, but for recorded places; None where that cannot be said."""
-        path = self.root + relative_path
+    @cached_property
+    def recorded(self) -> str:
+        """Where its documents say that it is."""
+        return (self.table.relocation.recorded_location or self.root).rstrip("/")
+
+    def say_without_places(self, relative_path: str) -> Any:
+        """Say what a document holds, but for recorded places."""
         if relative_path in self.manifests:
             rows = self.manifests[relative_path].entries.to_arrow().to_pylist()
             return [self._leave_out_places(row) for row in rows]
-        if role.endswith("manifest list") or "manifest list (" in role:
-            return self._list_manifests(relative_path)
-        return self._leave_out_root(self.table.storage.read_document(path))
-
-    def _list_manifests(self, relative_path: str) -> Any:
-        for snapshot in self.table.snapshots:
-            for listed in snapshot.manifest_lists:
-                if listed.path is not None and self.shorten(listed.path) == relative_path:
-                    names = [self.shorten(manifest.path) for manifest in listed.manifests]
-                    rows = listed.manifests.to_arrow().drop_columns(["path", "size_bytes"]).to_pylist()
-                    return names, [self._leave_out_places(row) for row in rows]
-        return None
+        if relative_path in self.lists:
+            rows = self.lists[relative_path].manifests.to_arrow().drop_columns(["size_bytes"]).to_pylist()
+            return [self._leave_out_places(row) for row in rows]
+        return self._leave_out_root(self.table.storage.read_document(self.root + relative_path))
 
     def _leave_out_places(self, row: Mapping[str, Any]) -> dict[str, Any]:
         place = self.shorten(row["path"]) if isinstance(row.get("path"), str) else None
@@ -192,8 +203,7 @@ class Side:
             return {key: self._leave_out_root(value) for key, value in held.items()}
         if isinstance(held, list):
             return [self._leave_out_root(value) for value in held]
-        recorded = (self.table.relocation.recorded_location or self.root).rstrip("/")
-        return held.replace(recorded, "") if isinstance(held, str) else held
+        return held.replace(self.recorded, "") if isinstance(held, str) else held
 
 
 @dataclass(frozen=True)
@@ -223,14 +233,14 @@ class Comparison(Tabular, Displayable):
         """Whether it is one table in both places, whole, and of one state."""
         return not self.differences and all(row.state == "SAME" for row in self.rows)
 
-    @property
+    @cached_property
     def missing(self) -> Differences:
         """The files that one side names itself and lacks, or cannot be read there."""
         return Differences(
             difference for difference in self.differences if difference.state in ("MISSING", "UNREADABLE")
         )
 
-    @property
+    @cached_property
     def verdict(self) -> Literal["same", "not whole", "different", "behind", "other table"]:
         """What it comes to, the gravest first."""
         if any(row.name == "table" and row.state == "DIFFERENT" for row in self.rows):
@@ -243,28 +253,25 @@ class Comparison(Tabular, Displayable):
         return "same" if self.same else "behind"
 
     @property
-    def headline(self) -> str:
-        """What it comes to, in a few words."""
-        if self.verdict == "other table":
-            return "two tables"
+    def detail(self) -> str:
+        """What the verdict is about: how many files are missing, what differs, how far one side is behind."""
         if self.verdict == "not whole":
-            sides = Counter(difference.side for difference in self.missing)
-            lacks = (
-                f"{_count(number, 'file')} missing in {side or 'both'}"
-                for side, number in sorted(sides.items(), key=str)
-            )
-            return f"not whole: {', '.join(lacks)}"
+            sides = Counter(difference.side or "both" for difference in self.missing)
+            return ", ".join(f"{count_noun(sides[side], 'file')} missing in {side}" for side in sorted(sides))
         if self.verdict == "different":
             names = [row.name for row in self.rows if row.state == "DIFFERENT"]
-            return f"different: {_join(names) or _count(len(self.differences), 'file')}"
+            return _join(names) or count_noun(len(self.differences), "file")
         if self.verdict == "behind":
-            parts = [
-                f"{side} is {_count(number, 'commit')} behind"
-                for side, number in (("b", self.behind), ("a", self.ahead))
-                if number
-            ]
+            commits = (("b", self.behind), ("a", self.ahead))
+            parts = (f"{side} is {count_noun(number, 'commit')} behind" for side, number in commits if number)
             return ", ".join(parts) or "one side has gone on"
-        return "the same table"
+        return ""
+
+    @property
+    def headline(self) -> str:
+        """What it comes to, in a few words."""
+        whole = {"same": "the same table", "other table": "two tables", "behind": self.detail}
+        return whole.get(self.verdict) or f"{self.verdict}: {self.detail}"
 
     def to_arrow(self) -> pa.Table:
         """One row for each file that is not the same: the columns of `Differences`."""
@@ -277,10 +284,6 @@ class Comparison(Tabular, Displayable):
 def _join(names: Sequence[str]) -> str:
     more = len(names) - _MOST_NAMES
     return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def compare_tables(a: Table, b: Table, data: bool = False) -> Comparison:
@@ -335,14 +338,8 @@ class _Comparer:
         elif self.a.ids and self.b.ids:
             shared = [number for number in self.a.ids if number in self.b.ids]
             times = [self.a.ids[number].committed_at == self.b.ids[number].committed_at for number in shared]
-            is_one = bool(times) and any(times)
-            self._add(
-                "table",
-                a.name,
-                b.name,
-                "times of the same snapshots",
-                state="SAME" if is_one else "DIFFERENT",
-            )
+            state: State = "SAME" if any(times) else "DIFFERENT"
+            self._add("table", a.name, b.name, "times of the same snapshots", state=state)
         if a.format_version is not None or b.format_version is not None:
             self._add("format version", str(a.format_version), str(b.format_version), "the value")
         schemas = [
@@ -420,18 +417,17 @@ class _Comparer:
                 if not (is_shared and side is self.b):
                     is_live = current is not None and current.id in stray.snapshots
                     where = None if is_shared else side
-                    self._add_difference(state, where, stray.role, path, is_live, stray, stray.reason)
+                    needed = (is_live, stray.snapshots)
+                    self._add_difference(state, where, stray.role, path, stray.reason, *needed)
                 yield path
         for path in set(side.strays.not_looked_for) - self.outside:
             why = "recorded outside of the table's directory, where nothing was read"
-            self._add_difference("MISSING", side, "file", path, False, None, why)
+            self._add_difference("MISSING", side, "file", path, why)
             yield path
         for unread in side.strays.unread:
             path = side.shorten(unread.path)
             if path in side.sizes:
-                self._add_difference(
-                    "UNREADABLE", side, side.find_role(path), path, False, None, unread.reason
-                )
+                self._add_difference("UNREADABLE", side, side.find_role(path), path, unread.reason)
                 yield path
 
     def _add_difference(
@@ -440,59 +436,50 @@ class _Comparer:
         side: Side | None,
         role: str,
         path: str,
-        is_live: bool,
-        stray: Stray | None,
         why: str,
+        is_live: bool = False,
+        snapshots: tuple[int, ...] = (),
     ) -> None:
-        snapshots = () if stray is None else stray.snapshots
         name = None if side is None else side.name
         sizes = (self.a.sizes.get(path), self.b.sizes.get(path))
         self.differences.append(Difference(state, name, role, path, *sizes, is_live, snapshots, why))
 
     def _compare_file(self, path: str, has_gone_on: bool) -> None:
-        role = self.a.find_role(path)
+        role = self.a.roles[path]
         if has_gone_on and "hint" in role:
             return  # it names the newest state
-        is_document = _OF_ROWS.search(role) is None
+        is_document = _is_document(role)
         if not is_document and self.a.sizes[path] != self.b.sizes[path]:
-            self._add_difference(
-                "OTHER LENGTH", None, role, path, False, None, "the same name, of two lengths"
-            )
+            self._add_difference("OTHER LENGTH", None, role, path, "the same name, of two lengths")
         elif is_document or self.data:
             try:
                 self._compare_bytes(path, role, is_document)
             except LakeError as error:
-                self._add_difference("UNREADABLE", None, role, path, False, None, error.reason)
+                self._add_difference("UNREADABLE", None, role, path, error.reason)
 
     def _compare_bytes(self, path: str, role: str, is_document: bool) -> None:
         digests = [side.table.storage.read_digest(side.root + path) for side in (self.a, self.b)]
         if digests[0] == digests[1]:
             return
         if is_document and self.has_other_places and "hint" not in role:
-            try:
-                says = [side.say_without_places(path, role) for side in (self.a, self.b)]
-            except LakeError:
-                says = [None, None]  # what it holds cannot be read: then its bytes count
-            if says[0] is not None and says[0] == says[1]:
-                self.other_bytes += 1
-                return
+            with suppress(LakeError):  # where what it holds cannot be read its bytes count
+                if self.a.say_without_places(path) == self.b.say_without_places(path):
+                    self.other_bytes += 1
+                    return
         same = "of the same length" if self.a.sizes[path] == self.b.sizes[path] else "of another length"
-        self._add_difference("OTHER BYTES", None, role, path, False, None, f"other bytes, {same}")
+        self._add_difference("OTHER BYTES", None, role, path, f"other bytes, {same}")
 
     def _add_only(self, side: Side, other: Side, path: str) -> None:
         """Add a file that one side alone has: there the other's metadata does not name it."""
         why = f"{other.name} does not refer to it"
         if path in other.sizes:
             why += ", though it is there"
-        self._add_difference("ONLY", side, side.find_role(path), path, False, None, why)
+        self._add_difference("ONLY", side, side.roles[path], path, why)
 
     def _count_roles(self, has_gone_on: bool) -> None:
         """Count the files of each role on both sides, with the gravest that was found of any."""
         found: dict[str, set[str]] = {}
-        counts = [Counter[str](), Counter[str]()]
-        for count, side in zip(counts, (self.a, self.b), strict=True):
-            for path in side.owned:
-                count[side.find_role(path)] += 1
+        counts = [Counter(side.roles.values()) for side in (self.a, self.b)]
         for difference in self.differences:
             found.setdefault(difference.role, set()).add(difference.state)
         for role in sorted(counts[0].keys() | counts[1].keys() | found.keys()):
@@ -504,8 +491,7 @@ class _Comparer:
                 state = "DIFFERENT"
             elif states:
                 state = "BEHIND" if has_gone_on else "DIFFERENT"
-            is_document = _OF_ROWS.search(role) is None
-            by = "all bytes" if is_document or self.data else "name and length"
+            by = "all bytes" if self.data or _is_document(role) else "name and length"
             self._add(_name_files(role), counts[0][role], counts[1][role], by, state=state)
 
     def _compare_live(self, at: int | None) -> None:
@@ -528,6 +514,10 @@ class _Comparer:
         self._add("rows of data files", rows_of[0], rows_of[1], "recorded counts")
 
 
+def _is_document(role: str) -> bool:
+    return _OF_ROWS.search(role) is None
+
+
 def _name_files(role: str) -> str:
     """Name the files of a role.
 
@@ -546,7 +536,10 @@ def _describe(snapshot: Snapshot) -> tuple[Any, ...]:
 
 
 def walk_back(table: Table) -> Iterator[Snapshot]:
-    """Walk from the current snapshot to its parent and on, as far as they are kept."""
+    """Walk from the current snapshot to its parent and on, as far as they are kept.
+
+    `Snapshot.walk_ancestors` bounds how many documents a card reads; a copy may be further behind.
+    """
     snapshot = table.current
     seen: set[int | None] = set()
     while snapshot is not None and snapshot.id not in seen:

@@ -213,9 +213,14 @@ class Holdings:
         ]
 
 
-def read_holdings(table: Table, survey: Survey | None = None) -> tuple[Listing, Holdings, FileEntries]:
-    """Read what there is, what every state holds, and every entry. What cannot be read is in `Holdings.unread`."""
-    listing = Listing(table)
+def read_holdings(
+    table: Table, survey: Survey | None = None, listing: Listing | None = None
+) -> tuple[Listing, Holdings, FileEntries]:
+    """Read what there is, what every state holds, and every entry. What cannot be read is in `Holdings.unread`.
+
+    What was listed or surveyed already is not read again.
+    """
+    listing = Listing(table) if listing is None else listing
     holdings = Holdings(table)
     entries = holdings.read_entries(listing, survey)
     for error in listing.refused:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lakelens.analysis.compare import (
     Comparison,
@@ -30,19 +30,26 @@ _MOST_STATES = 1_000  # older states of the source that are compared with the mi
 _FACTS = ("path", "content", "record_count", "level", "size_bytes")
 
 
+class Match(NamedTuple):
+    """The state of a source that its mirror shows: how many commits ago it was, and its live data files."""
+
+    age: int
+    state: Snapshot | None
+    files: Mapping[str, Mapping[str, Any]]
+
+
 def compare_mirror(a: Table, b: Table) -> Comparison:
     """Compare two tables of two formats: see `lakelens.compare`."""
     of_a, of_b = _list_live(a.current), _list_live(b.current)
-    behind = _find_state(a, of_b)
-    ahead = None if behind is not None else _find_state(b, of_a)
-    source, mirror = (a, of_b) if ahead is None else (b, of_a)
-    number = behind if behind is not None else ahead
-    state = next(islice(walk_back(source), number, None), None) if number is not None else source.current
-    shown = _list_live(state)
+    match = _find_state(a, of_b)
+    is_b_source = match is None and (match := _find_state(b, of_a)) is not None
+    source, mirror = (b, of_a) if is_b_source else (a, of_b)
+    is_known = match is not None
+    age, state, shown = match or Match(0, a.current, of_a)
+    at = state.id if is_known and state is not None else None
     left_out = {name: shown[name] for name in shown if name not in mirror}
     rule = _find_rule(shown, mirror)
-    at = None if state is None or number is None else state.id
-    sides: tuple[Name, Name] = ("a", "b") if source is a else ("b", "a")
+    sides: tuple[Name, Name] = ("b", "a") if is_b_source else ("a", "b")
     differences = [
         _differ(sides[0], name, facts, f"{sides[1]} leaves it out{rule and f': {rule}'}")
         for name, facts in left_out.items()
@@ -52,9 +59,8 @@ def compare_mirror(a: Table, b: Table) -> Comparison:
         for name, facts in mirror.items()
         if name not in shown
     ]
-    is_known = number is not None
     when = f", at {at}" if is_known else ""
-    pair = (shown, mirror) if source is a else (mirror, shown)
+    pair = (mirror, shown) if is_b_source else (shown, mirror)
     rows = [
         _compare_columns(a, b),
         _liken(
@@ -77,7 +83,7 @@ def compare_mirror(a: Table, b: Table) -> Comparison:
         rows.append(
             _liken("delete files and vectors", deletes[0], deletes[1], is_known, f"how many there are{when}")
         )
-    if number:
+    if age:
         newest = [str(table.current.id) if table.current else "" for table in (a, b)]
         rows.append(Likeness("current state", newest[0], newest[1], "BEHIND", "files of older states"))
     return Comparison(
@@ -86,8 +92,8 @@ def compare_mirror(a: Table, b: Table) -> Comparison:
         Likenesses(rows),
         Differences(differences),
         at,
-        behind or 0,
-        ahead or 0,
+        behind=0 if is_b_source else age,
+        ahead=age if is_b_source else 0,
         files=len(of_a.keys() | of_b.keys()),
         notes=(f"Left out of {sides[1]}: {rule}.",) if rule and left_out else (),
     )
@@ -101,16 +107,16 @@ def _list_live(state: Snapshot | None) -> Mapping[str, Mapping[str, Any]]:
     return {row["path"].rpartition("/")[2]: row for row in rows if row["content"] == "data"}
 
 
-def _find_state(source: Table, mirror: Mapping[str, Mapping[str, Any]]) -> int | None:
-    """Find which state of the source a mirror shows, counted back from the newest: the first that has all its files."""
-    for number, state in enumerate(islice(walk_back(source), _MOST_STATES)):
+def _find_state(source: Table, mirror: Mapping[str, Mapping[str, Any]]) -> Match | None:
+    """Find which state of the source a mirror shows: the newest that has all its files."""
+    for age, state in enumerate(islice(walk_back(source), _MOST_STATES)):
         shown = _list_live(state)
         is_part = all(
             name in shown and facts["size_bytes"] == shown[name]["size_bytes"]
             for name, facts in mirror.items()
         )
         if is_part and (len(shown) == len(mirror) or (mirror and _find_rule(shown, mirror))):
-            return number
+            return Match(age, state, shown)
     return None
 
 

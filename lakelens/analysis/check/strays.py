@@ -129,6 +129,7 @@ def find_strays(
     now: datetime | None = None,
     age: timedelta | None = None,
     survey: Survey | None = None,
+    listing: Listing | None = None,
 ) -> Strays:
     """Find what is referred to and gone, and what nobody refers to.
 
@@ -140,8 +141,8 @@ def find_strays(
         The time at which the age of a file is taken; by default the clock's.
     age
         Files younger than this are listed apart; by default `lakelens.options.orphan_age`.
-    survey
-        What a check has read of the table already.
+    survey, listing
+        What was read of the table already, by a check or by who asks.
 
     Examples
     --------
@@ -151,7 +152,7 @@ def find_strays(
     """
     import numpy as np
 
-    listing, holdings, entries = read_holdings(table, survey)
+    listing, holdings, entries = read_holdings(table, survey, listing)
     is_held = np.zeros(len(listing), bool)
     rows = entries.files < len(listing)
     if not Referring.of(table).removed_are_kept:

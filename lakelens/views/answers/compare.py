@@ -44,7 +44,7 @@ def _format_sentence(compared: Comparison) -> str:
         return f"{wording.plural(compared.files, 'file')} in both"
     if compared.verdict == "other table":
         return "what each says that it is differs"
-    return wording.clean(compared.headline.partition(": ")[2] or compared.headline, 200)
+    return wording.clean(compared.detail, 200)
 
 
 def _format_places(compared: Comparison) -> str:
