@@ -78,7 +78,7 @@ def write_report(
     ['README.md', 'versions.json', 'check.json', 'call.json']
     """
     place = Path(target).resolve()
-    if place.is_relative_to(Path(table.location)):
+    if place.is_relative_to(Path(table.location).resolve()):
         raise LakeError("the report would be in the table, into which nothing is written", path=str(place))
     asked = _read_call(call) if call else None
     files: dict[str, bytes] = {
@@ -234,11 +234,7 @@ def _list_lines(
     yield "Look through it before you pass it on. What it contains:"
     yield ""
     for name, words in _CONTENTS.items():
-        held = [
-            content
-            for path, content in files.items()
-            if path == name or (name[-1] == "/" and path.startswith(name))
-        ]
+        held = [content for path, content in files.items() if path.startswith(name)]
         if held:
             many = f"{len(held):,} files, " if name[-1] == "/" else ""
             yield f"* `{name}` ({many}{sum(map(len, held)):,} bytes): {words}."

@@ -109,5 +109,8 @@ def test_a_call_that_is_none_is_refused(call: str, words: str, tmp_path: Path) -
 
 def test_nothing_is_written_into_the_table(tmp_path: Path) -> None:
     place = unpack_table("iceberg", tmp_path)
-    with pytest.raises(LakeError, match="in the table"):
-        write_report(ll.open(str(place)), place / "report.zip")
+    link = tmp_path / "link"
+    link.symlink_to(place)
+    for opened, target in [(place, place), (link, place), (place, link), (link, link)]:
+        with pytest.raises(LakeError, match="in the table"):
+            write_report(ll.open(str(opened)), target / "report.zip")
