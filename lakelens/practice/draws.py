@@ -20,6 +20,7 @@ from lakelens.codecs.iceberg.transforms import Transform, partition_path
 from lakelens.codecs.iceberg.types import parse_type_text
 from lakelens.codecs.paimon.binary_row import split_fields
 from lakelens.codecs.paimon.row_hash import encode_row
+from lakelens.formats.iceberg.skeleton.column_book import encode_decimal
 
 _NAMES = ("id", "n", "price", "name", "city", "day", "at", "flag", "total", "code")
 _WORDS = (
@@ -147,9 +148,7 @@ def write_bound(kind: str, value: Any) -> bytes:
     if isinstance(value, str):
         return value.encode()
     if isinstance(value, Decimal):
-        number = int(value.scaleb(-int(str(value.as_tuple().exponent))))
-        size = (number if number >= 0 else ~number).bit_length() // 8 + 1
-        return number.to_bytes(size, "big", signed=True)
+        return encode_decimal(int(value.scaleb(-int(str(value.as_tuple().exponent)))))
     if isinstance(value, datetime):
         return struct.pack("<q", (value - _EPOCH) // timedelta(microseconds=1))
     if isinstance(value, date):

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from lakelens.codecs.avro.records import decode_records
 from lakelens.practice.commits.lake import (
     Commit,
     Format,
     Lake,
     load_json,
     load_lake,
-    read_avro,
     rewrite_avro,
     write_json,
 )
@@ -54,10 +54,10 @@ def find_insert(number: int) -> Insert:
     listed = _shorten(snapshot["manifest-list"])
     [manifest] = [
         _shorten(record["manifest_path"])
-        for record in read_avro(lake[listed])
+        for record in decode_records(lake[listed])
         if record["added_snapshot_id"] == snapshot["snapshot-id"]
     ]
-    data = tuple(_shorten(entry["data_file"]["file_path"]) for entry in read_avro(lake[manifest]))
+    data = tuple(_shorten(entry["data_file"]["file_path"]) for entry in decode_records(lake[manifest]))
     return Insert(snapshot, data, manifest, listed, metadata)
 
 
@@ -110,10 +110,12 @@ def _write_list(lake: Lake, mine: Insert, before: Mapping[str, Any]) -> bytes:
     stored = load_lake("iceberg")[mine.listed]
     number = before["last-sequence-number"] + 1
     [own] = [
-        record for record in read_avro(stored) if record["added_snapshot_id"] == mine.snapshot["snapshot-id"]
+        record
+        for record in decode_records(stored)
+        if record["added_snapshot_id"] == mine.snapshot["snapshot-id"]
     ]
     parent = _find_current(before)
-    rest = read_avro(lake.files[_shorten(parent["manifest-list"])])
+    rest = decode_records(lake.files[_shorten(parent["manifest-list"])])
     records = [{**own, "sequence_number": number, "min_sequence_number": number}, *rest]
     return rewrite_avro(
         stored, records, sequence_number=str(number), parent_snapshot_id=str(parent["snapshot-id"])

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from lakelens.codecs.avro.container import decode_header
-from lakelens.codecs.avro.records import decode_records, encode_records
+from lakelens.codecs.avro.records import encode_records
 from lakelens.installed import read_packaged
 
 #: A commit: before each change it yields the name of the step that the change is part of.
@@ -105,8 +105,3 @@ def rewrite_avro(data: bytes, records: Iterable[Mapping[str, Any]], **metadata: 
     named = {key.replace("_", "-"): value.encode() for key, value in metadata.items()}
     codec = header.metadata.get("avro.codec", b"null").decode()
     return encode_records(header.schema, records, {**kept, **named}, codec)
-
-
-def read_avro(data: bytes) -> list[dict[str, Any]]:
-    """Read the records of an Avro file."""
-    return decode_records(data)

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from lakelens.codecs.avro.records import decode_records
 from lakelens.practice.commits.lake import (
     Commit,
     Format,
     Lake,
     load_json,
     load_lake,
-    read_avro,
     rewrite_avro,
     write_json,
 )
@@ -37,8 +37,8 @@ def _list_files(number: int) -> list[str]:
     """List the files of one of the three INSERTs, counted from 0: data files, lists, manifest, snapshot."""
     snapshot, lake = _find_snapshot(number), load_lake("paimon")
     delta = f"manifest/{snapshot['deltaManifestList']}"
-    [manifest] = [f"manifest/{record['_FILE_NAME']}" for record in read_avro(lake[delta])]
-    data = [f"bucket-0/{entry['_FILE']['_FILE_NAME']}" for entry in read_avro(lake[manifest])]
+    [manifest] = [f"manifest/{record['_FILE_NAME']}" for record in decode_records(lake[delta])]
+    data = [f"bucket-0/{entry['_FILE']['_FILE_NAME']}" for entry in decode_records(lake[manifest])]
     return [
         *data,
         f"manifest/{snapshot['baseManifestList']}",
@@ -68,7 +68,7 @@ def insert(lake: Lake, number: int, is_atomic: bool) -> Commit:
         before = load_json(lake.files, f"snapshot/snapshot-{latest}")
         names = [_count_on(base, 2 * attempt), _count_on(manifest, attempt), _count_on(delta, 2 * attempt)]
         lists = [f"manifest/{before[key]}" for key in ("baseManifestList", "deltaManifestList")]
-        earlier = [record for path in lists for record in read_avro(lake.files[path])]
+        earlier = [record for path in lists for record in decode_records(lake.files[path])]
         lake.write(names[0], rewrite_avro(stored[base], earlier))
         yield steps[1]
         lake.write(names[1], stored[manifest])
@@ -76,7 +76,7 @@ def insert(lake: Lake, number: int, is_atomic: bool) -> Commit:
         named = {"_FILE_NAME": names[1].partition("/")[2]}
         lake.write(
             names[2],
-            rewrite_avro(stored[delta], [{**record, **named} for record in read_avro(stored[delta])]),
+            rewrite_avro(stored[delta], [{**record, **named} for record in decode_records(stored[delta])]),
         )
         target = f"snapshot/snapshot-{latest + 1}"
         is_free = target not in lake.files  # what a writer knows that only looks

@@ -10,7 +10,9 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[2]))
@@ -18,6 +20,9 @@ sys.path.insert(0, str(HERE.parents[2]))
 from lakelens.opening import open_table  # noqa: E402
 from lakelens.samples import unpack_table  # noqa: E402
 from lakelens.spark import session  # noqa: E402
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 BUILDERS = {
     "iceberg": "org.apache.iceberg.spark.procedures.SparkProcedures",
@@ -38,19 +43,20 @@ def main() -> None:
     (HERE / "parameters.json").write_text(text, "utf-8")
 
 
-def list_parameters(spark, name, builder, scratch):
+def list_parameters(
+    spark: SparkSession, name: str, builder: str, scratch: Path
+) -> Iterator[tuple[str, list[str]]]:
+    """List the procedures of a format that its runtime builds, each with the names of its parameters in their order."""
     catalog = spark._jsparkSession.sessionState().catalogManager().catalog(name)
     builders = spark._jvm
     for part in builder.split("."):
         builders = getattr(builders, part)
     for procedure in open_table(str(unpack_table(name, scratch))).procedures:
-        found = builders.newBuilder(procedure)
-        if found is None:
+        known = builders.newBuilder(procedure)
+        if known is None:
             continue
-        yield (
-            procedure,
-            [parameter.name() for parameter in found.withTableCatalog(catalog).build().parameters()],
-        )
+        parameters = known.withTableCatalog(catalog).build().parameters()
+        yield procedure, [parameter.name() for parameter in parameters]
 
 
 if __name__ == "__main__":
