@@ -19,6 +19,7 @@ from typing import Any
 _PATH = r"(?P<path>[A-Za-z_]\w*(?:\.\w+|\[[^\[\]]*\])*)"
 _KEY = re.compile(_PATH + r"\[(?P<quote>['\"])(?P<begun>[^'\"]*)$")
 _ARGUMENT = re.compile(_PATH + r"\.(?P<verb>\w+)\((?:[^()]*,)?\s*(?P<quote>['\"])(?P<begun>[^'\"]*)$")
+_CONDITION = re.compile(_PATH + r"\.(?:explain|row)\(\s*(?P<quote>['\"])(?P<begun>(?:(?!(?P=quote)).)*)$")
 _KEYWORD = re.compile(_PATH + r"\.(?P<verb>\w+)\((?:[^()]*,)?\s*(?P<begun>\w*)$")
 _ATTRIBUTE = re.compile(_PATH + r"\.(?P<begun>\w*)$")
 
@@ -86,12 +87,24 @@ def find_names(text: str, namespace: Mapping[str, Any], rest: str = "") -> tuple
     >>> find_names("ll.sample('icebreg", {"ll": ll}), find_names('table.refs["', {"table": table}, '"]')[1][0]
     (('icebreg', []), 'audit')
     """
+    found = _CONDITION.search(text)
+    if found is not None:
+        from lakelens.analysis.explain.completing import complete_condition
+
+        begun, words = complete_condition(_check(_evaluate(found["path"], namespace)), found["begun"])
+        return begun, [
+            word for word in words if word.isprintable() and not set(word) & {found["quote"], *"\\{}"}
+        ]
     for pattern, list_all in ((_KEY, _list_keys), (_ARGUMENT, _list_arguments)):
         found = pattern.search(text)
         if found is not None:
             quote, begun = found["quote"], found["begun"]
             if found.groupdict().get("verb") in _SENTENCES:
-                return _complete_word(_evaluate(found["path"], namespace), found["verb"], begun)
+                names = _SENTENCES[found["verb"]](_check(_evaluate(found["path"], namespace)))
+                begun = re.split(r"[^\w]", begun)[-1]
+                return begun, [
+                    name for name in dict.fromkeys(names) if name.startswith(begun) and _is_plain(name)
+                ]
             names = list_all(_evaluate(found["path"], namespace), found)
             end = "" if rest.startswith(quote) else quote
             return begun, [name + end for name in names if name.startswith(begun) and _is_plain(name)]
@@ -182,18 +195,9 @@ def _list_queried(table: Any) -> list[str]:
 
 # calls whose text is SQL: the word before the cursor is completed, and the quote stays open
 _SENTENCES: dict[str, Callable[[Any], Sequence[str]]] = {
-    "explain": lambda table: [column.name for column in table.schema.fields],
-    "row": lambda table: [column.name for column in table.schema.fields],
     "where": _list_columns,
     "sql": _list_queried,
 }
-
-
-def _complete_word(held: Any, verb: str, begun: str) -> tuple[str, list[str]]:
-    """Complete the word at the end of a condition or a query, and the names of columns that begin so."""
-    begun = re.split(r"[^\w]", begun)[-1]
-    names = _SENTENCES[verb](held) if _is_ours(held) else []
-    return begun, [name for name in dict.fromkeys(names) if name.startswith(begun) and _is_plain(name)]
 
 
 def _list_arguments(held: Any, found: re.Match[str]) -> Sequence[str]:

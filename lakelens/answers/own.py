@@ -129,6 +129,7 @@ _EXPLAIN = Question(
         Option(
             name="where",
             kind="condition",
+            complete="lakelens.cli.completing:complete_where",
             metavar="PREDICATE",
             is_required=True,
             label="condition",
@@ -171,6 +172,7 @@ _EXPLAIN = Question(
         back="The whole answer",
         group="bytes",
         beside="a condition",
+        guide="lakelens.explorer.offers:guide_condition",
     ),
 )
 
@@ -308,6 +310,7 @@ _ROW = Question(
         Option(
             name="where",
             kind="condition",
+            complete="lakelens.cli.completing:complete_where",
             metavar="PREDICATE",
             is_required=True,
             label="row",
@@ -352,6 +355,7 @@ _ROW = Question(
         back="The lives of these rows",
         group="bytes",
         beside="lakelens.explorer.answers:ask_about",
+        guide="lakelens.explorer.offers:guide_condition",
     ),
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from itertools import islice
 from typing import Any
@@ -14,6 +15,9 @@ from lakelens.errors import LakeError
 _MOST = 50
 # the shell puts a completed word onto the line as it is: none that it would run, split or take for an option
 _HARMLESS = re.compile(r"[\w.@%+:,/][\w.@%+=:,/-]*")
+# of a condition, which stands in quotes: what no quotes give a meaning; text, in single quotes, only within double ones
+_IN_QUOTES = re.compile(r"[\w .@%+=:,/<>(-]+")
+_IN_DOUBLE_QUOTES = re.compile(r"[\w .@%+=:,/<>('-]+")
 
 
 @click.command()
@@ -84,6 +88,23 @@ def complete_columns(ctx: click.Context, param: click.Parameter, incomplete: str
         for name in names
         if name.startswith(begun) and _HARMLESS.fullmatch(name)
     ]
+
+
+def complete_where(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete a condition: columns, operators, and values of the table's bounds."""
+    from lakelens.analysis.explain.completing import complete_condition
+
+    table = _open_quietly(ctx)
+    try:
+        begun, words = ("", []) if table is None else complete_condition(table, incomplete)
+    except LakeError:
+        return []
+    before = incomplete.removesuffix(begun)
+    is_double = os.environ.get("COMP_WORDS", "").endswith(f'"{incomplete}')
+    harmless = _IN_DOUBLE_QUOTES if is_double else _IN_QUOTES
+    # a shell does not replace what is written by the same letters in another case
+    alike = [word for word in words if word.startswith(begun) and harmless.fullmatch(word)]
+    return [CompletionItem(before + word) for word in alike]
 
 
 def _open_quietly(ctx: click.Context) -> Any:

@@ -6,13 +6,17 @@ What was worked out is kept by the open table itself, so that it is gone with it
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
+from itertools import islice
 from threading import Lock
 from typing import Any, TypeVar, cast
 
 from lakelens.analysis.check.check import Check
+from lakelens.analysis.explain.completing import list_fields, list_operators, list_values, quote_name
 from lakelens.analysis.health.health import Health
 from lakelens.analysis.space.space import Space
+from lakelens.errors import LakeError
 from lakelens.model.schema import Schema
 from lakelens.model.table import Table
 from lakelens.views.card import cells, wording
@@ -22,6 +26,7 @@ _NAME = "_answers"
 _MOST_KEPT = 32
 _NOT_RUN = "not run"
 _SHORT = 14  # characters of an example in the navigation
+_MOST_COLUMNS = 100  # that a field knows, and a page lists
 _SHOWN = ("error", "warning")
 _WHOLE = frozenset(("int8", "int16", "int32", "int64"))
 
@@ -140,3 +145,19 @@ def ask_about(table: Table) -> str:
     """Say what the page about a row may be asked, with an example from the table."""
     example = write_example(table.schema)
     return f"who deleted {example}?" if len(example) <= _SHORT else "who deleted it?"
+
+
+def list_words(table: Table, *, has_values: bool) -> tuple[tuple[str, Sequence[str], Sequence[str]], ...]:
+    """List what a condition can be made of: columns, each with its operators and values.
+
+    >>> import lakelens as ll
+    >>> list_words(ll.sample("paimon"), has_values=True)[0]
+    ('id', ['=', '<>', '<', '<=', '>', '>=', 'IN (', 'BETWEEN', 'IS NULL', 'IS NOT NULL'], ['2', '3', '4'])
+    """
+    fields = dict(islice(list_fields(table).items(), _MOST_COLUMNS))
+    values: dict[str, list[str]] = {}
+    with suppress(LakeError):  # of a manifest that cannot be read the answer itself says it
+        values = ask(table, "values", lambda: list_values(table, fields)) if has_values else {}
+    return tuple(
+        (quote_name(name), list_operators(field), values.get(name, ())) for name, field in fields.items()
+    )

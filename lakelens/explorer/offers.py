@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from lakelens.analysis.explain.completing import list_fields
 from lakelens.analysis.timeline.timeline import choose_marks
 from lakelens.errors import LakeError
-from lakelens.explorer.answers import ask, find_check
+from lakelens.explorer.answers import ask, find_check, list_words
 from lakelens.explorer.page import Field, Form, Link, Links, Part, Section
 from lakelens.model.table import Table
 from lakelens.querying import VIEWS, find_columns, list_view_columns
@@ -160,6 +161,35 @@ def guide_query(visit: Visit) -> list[Part]:
     ]
     views = Card("", _OF_FILES, body=(cells.grid(("view", "columns"), rows, is_open=True),))
     return [Links(tuple(links), "Try:"), Section("Views", "what can be asked", (views,))]
+
+
+# --- conditions -----------------------------------------------------------------------------------------------------------
+
+
+def guide_condition(visit: Visit) -> list[Part]:
+    """Guide a reader to a condition: the columns, and for each the least and the greatest value that is known of it."""
+    fields = list_fields(visit.table)
+    rows = []
+    for name, _, values in list_words(visit.table, has_values=True):
+        field = fields[name.strip('"').replace('""', '"')]
+        ends = (
+            [
+                Cell(
+                    wording.clean(value, 40),
+                    "exact",
+                    target=named.page(visit.place.page, where=f"{name} {sign} {value}"),
+                )
+                for value, sign in ((values[0], "<="), (values[-1], ">="))
+            ]
+            if values
+            else [Cell("")] * 2
+        )
+        rows.append((cells.code(name), Cell(wording.clean(str(field.type), 40), "code"), *ends))
+    grid = cells.grid(("column", "type", "least", "greatest"), rows, is_open=True)
+    words = (
+        "what a condition can name; the values are of partitions and bounds, and each leads to a condition"
+    )
+    return [Section("Columns", words, (Card("", "", body=(grid,)),))]
 
 
 # --- maintenance procedures ------------------------------------------------------------------------------------------------

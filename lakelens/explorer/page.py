@@ -55,6 +55,8 @@ class Field:
     options: tuple[str, ...] = ()
     #: what it means, in small print beside it
     small: str = ""
+    #: what a script completes in it: columns, each with its operators and values
+    words: tuple[tuple[str, Sequence[str], Sequence[str]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,10 @@ from lakelens.answers.parts import find
 from lakelens.answers.question import Listed, Option, Question, load
 from lakelens.answers.question import Page as Shown
 from lakelens.errors import Corrupt, LakeError, Missing
-from lakelens.explorer.answers import ask
+from lakelens.explorer.answers import ask, list_words
 from lakelens.explorer.listing import FILTER, FROM, SORT, lead_out, make_listing
 from lakelens.explorer.page import Field, FieldKind, Form, Listing, Page, Part, widen
 from lakelens.explorer.place import Place
-from lakelens.model.schema import Schema
 from lakelens.model.table import Table
 from lakelens.views.card import named
 from lakelens.views.card.model import Card, Note
@@ -37,7 +36,7 @@ def make_page(question: Question, shown: Shown, visit: Visit) -> Page:
     if shown.forms:
         forms = load(shown.forms)(visit)
     elif shown.form != "below" or visit.table.traits.has_snapshots or not shown.needs_snapshots:
-        form = make_form(question, place, visit.table.schema)
+        form = make_form(question, place, visit.table)
         forms = [] if form is None else [form]
     is_asked = not shown.forms or place.get("run") == "yes"
     if not is_asked or any(option.is_required and not given[option.name] for option in question.options):
@@ -71,26 +70,28 @@ def ask_question(table: Table, question: Question, given: dict[str, Any]) -> Any
     return ask(table, key, lambda: table.ask(question.name, **given))
 
 
-def make_form(question: Question, place: Place, schema: Schema) -> Form | None:
+def make_form(question: Question, place: Place, table: Table) -> Form | None:
     """Make what asks a question, with what was asked already; None where a page asks for nothing."""
     shown = question.page
     if shown is None:
         return None
     fields = tuple(
-        _make_field(option, place if place.page == question.name else None, schema)
+        _make_field(option, place if place.page == question.name else None, table)
         for option in question.options
         if option.label
     )
     return Form(place.with_page(question.name), fields, shown.button, shown.small) if fields else None
 
 
-def _make_field(option: Option, place: Place | None, schema: Schema) -> Field:
+def _make_field(option: Option, place: Place | None, table: Table) -> Field:
     name = _name(option)
     value = "" if place is None else place.get(name).strip()
     if option.kind == "flag":
         return Field(name, option.label, "yes" if value == "yes" else "", "check")
-    example = load(option.example)(schema) if ":" in option.example else option.example
-    return Field(name, option.label, value, _KINDS.get(option.kind, "text"), example)
+    example = load(option.example)(table.schema) if ":" in option.example else option.example
+    # the values of a table are looked for on the page of a question alone
+    words = list_words(table, has_values=place is not None) if option.kind == "condition" else ()
+    return Field(name, option.label, value, _KINDS.get(option.kind, "text"), example, words=words)
 
 
 def _name(option: Option) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import lakelens as ll
+from lakelens.analysis.explain.completing import complete_condition
 from lakelens.explorer.assets import read_assets
 from lakelens.explorer.explorer import Explorer
 from lakelens.explorer.keys import KEYS, PAGES, list_keys
@@ -232,6 +233,65 @@ def test_what_a_browser_keeps_of_a_reader(page: Any, running: Running) -> None:
     page.get_by_role("button", name="copy link").click()
     page.get_by_text("copied: ").wait_for()
     assert page.evaluate("navigator.clipboard.readText()") == page.url
+    assert faults == []
+
+
+def test_words_are_offered_below_a_condition(page: Any, running: Running) -> None:
+    """A script offers the same words as Tab in a notebook; they are chosen by keys or by a click."""
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.goto(running.address)
+    page.get_by_role("link", name="db/paimon", exact=True).click()
+    page.wait_for_url("**/@*/")
+    page.goto(f"{page.url}explain")
+    field, offered = page.get_by_role("combobox"), page.get_by_role("listbox")
+    table = ll.sample("paimon")
+    texts = (
+        *(
+            "",
+            "i",
+            "id ",
+            "id i",
+            "n = ",
+            "n = 2",
+            "name = '",
+            "id IS ",
+            "id IS NOT ",
+            "id in (",
+            "id IN (2 ",
+            "id IN (2, ",
+        ),
+        *(
+            "n BETWEEN 4 ",
+            "n BETWEEN 4 AND ",
+            "n between 4 and 20 ",
+            "NOT (id = 2) a",
+            "id = 2 AND ",
+            "nothing ",
+            '"id" ',
+        ),
+    )
+    for text in texts:
+        field.fill(f"{text}x")
+        field.press("End")
+        field.press("Backspace")
+        assert offered.get_by_role("option").all_inner_texts() == complete_condition(table, text)[1], text
+        assert offered.is_visible() == bool(complete_condition(table, text)[1])
+    field.fill("")
+    page.keyboard.type("n")
+    page.keyboard.press("ArrowDown")
+    assert page.get_by_role("option", selected=True).inner_text() == "name"
+    page.keyboard.press("Enter")
+    page.get_by_role("option", name="IS NOT NULL").click()
+    page.keyboard.type("AND id = ")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Tab")
+    assert field.input_value() == "name IS NOT NULL AND id = 4 "
+    page.keyboard.press("Escape")
+    assert not offered.is_visible() and field.evaluate("field => field === document.activeElement")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/explain?where=*")
+    assert page.get_by_role("combobox").input_value() == "name IS NOT NULL AND id = 4"
     assert faults == []
 
 

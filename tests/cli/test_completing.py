@@ -16,7 +16,7 @@ import rich_click as click
 
 import lakelens as ll
 from lakelens.cli.commands import VERBS
-from lakelens.cli.completing import complete_ref
+from lakelens.cli.completing import complete_ref, complete_where
 from lakelens.samples import unpack_table
 from tests.support.documents import invoke
 
@@ -85,6 +85,39 @@ def test_nothing_that_a_shell_would_run_is_completed(tmp_path: Path) -> None:
     assert {"main", "v1.0", "audit"} <= {item.value for item in found}
     assert not [item.value for item in found if not set(item.value + (item.help or "")) <= set(_PLAIN)]
     assert not [item.value for item in found if item.value.startswith("-")]
+
+
+@pytest.mark.parametrize(
+    ("begun", "words"),
+    [
+        ('"na', ["name"]),
+        ('"id = 10', ["id = 100"]),
+        ("'p = ", ["p = 0", "p = 1"]),
+        ("\"name = 'me", ["name = 'merged'"]),
+        ('"id = 18 a', ["id = 18 and"]),
+        ('"ID = 18 AND NA', []),  # a shell does not take other letters for these
+        ("'name = ", []),  # its values have the quotes that the shell would take for the end
+    ],
+)
+def test_bash_completes_conditions_in_quotes(begun: str, words: list[str], tmp_path: Path) -> None:
+    place = unpack_table("iceberg", tmp_path)
+    asked = {"COMP_WORDS": f"lakelens explain {place} {begun}", "COMP_CWORD": "3"}
+    environment = {**os.environ, **asked, "_LAKELENS_COMPLETE": "bash_complete"}
+    call = [sys.executable, "-m", "lakelens.cli"]
+    told = subprocess.run(call, capture_output=True, text=True, env=environment, check=True)
+    assert told.stdout.split() == " ".join(f"plain,{word}" for word in words).split()
+
+
+def test_no_value_that_a_shell_would_run_is_completed(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = ["'$(id)'", "'`id`'", "'a\"b'", "'a!b'", "'a\\b'", "'fine'"]
+    monkeypatch.setattr(
+        "lakelens.analysis.explain.completing.list_values", lambda table, columns: {"name": values}
+    )
+    monkeypatch.setenv("COMP_WORDS", 'lakelens explain sample:iceberg "name = ')
+    context = click.Context(VERBS[0])
+    context.params["path"] = "sample:iceberg"
+    completed = complete_where(context, click.Argument(["where"]), "name = ")
+    assert [item.value for item in completed] == ["name = 'fine'"]
 
 
 _PLAIN = string.ascii_letters + string.digits + "._-"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import json
 import re
 from typing import Any
 
@@ -176,3 +178,27 @@ def test_names_of_a_lake_do_not_leave_the_slider() -> None:
     _, markup = Reader.of_sample("iceberg").get("dry_run", procedure="expire_snapshots")
     found = re.search(r'data-slides="([^"]*)"', markup)
     assert found is not None and "<" not in found[1]
+
+
+@pytest.mark.parametrize("page", ["explain", "row"])
+def test_a_condition_can_be_made_of_what_the_page_lists(page: str) -> None:
+    """Columns, each with a condition on its least and its greatest value, by links alone; and the same for a script."""
+    reader = Reader.of_sample("iceberg")
+    shown, markup = reader.get(page)
+    rows = find_grid(shown, "greatest").rows
+    assert [row[0].text for row in rows] == ["id", "name", "p"]
+    assert [(row[2].text, row[3].text) for row in rows][:2] == [("0", "100"), ("'changed'", "'new'")]
+    target = rows[1][3].target
+    assert target is not None
+    asked, _ = reader.get(page, where="name >= 'new'")
+    assert asked.status == 200 and list_forms(asked)[0].fields[0].value == "name >= 'new'"
+    words = json.loads(html.unescape(re.findall(r'data-words="([^"]*)"', markup)[0]))
+    assert [word[0] for word in words] == ["id", "name", "p"] and words[2][2] == ["0", "1"]
+
+
+def test_the_values_of_a_lake_do_not_leave_the_field() -> None:
+    """On the overview the row is asked for as well: there no manifest is read for its values."""
+    reader = Reader.of_sample("iceberg")
+    _, markup = reader.get("")
+    (held,) = re.findall(r'data-words="([^"]*)"', markup)
+    assert "<" not in held and [word[2] for word in json.loads(html.unescape(held))] == [[], [], []]

@@ -50,7 +50,7 @@ def make_overview(visit: Visit) -> Page:
     parts: list[Part] = [title]
     if snapshot is not None:
         parts.append(Figures(tuple(_list_figures(table, snapshot))))
-        form = make_form(find_question("row"), visit.place, table.schema)
+        form = make_form(find_question("row"), visit.place, table)
         parts += [] if form is None else [form]
     parts += [
         *draw_history(visit, table.history),

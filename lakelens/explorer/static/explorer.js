@@ -357,6 +357,102 @@
     }
   }
 
+  // Words for a condition below its field: columns, then operators, then values that the table's bounds have.
+  const TOKEN = /("(?:[^"]|"")*"|`(?:[^`]|``)*`|[A-Za-z_][\w.]*)|('(?:[^']|'')*'|[-+]?\d[\w.]*)|(<=|>=|<>|!=|[=<>(),])|['"`].*|\S/gs;
+  const bare = (name) => name.replace(/^["`]|["`]$/g, "").toLowerCase();
+  const ENDS = { BETWEEN: ["AND"], IN: [")", ","] };
+
+  function findWords(words, text) {
+    const tokens = [...text.matchAll(TOKEN)];
+    const last = tokens.at(-1);
+    const begun = last && !last[3] && last.index + last[0].length === text.length ? tokens.pop()[0] : "";
+    const names = words.map(([name]) => name);
+    let column = null;
+    let next = names;
+    let after = ["AND", "OR"];
+    for (const [token, name] of tokens) {
+      const word = token.toUpperCase();
+      if (next === names && name && word !== "NOT") {
+        column = words.find(([known]) => bare(known) === bare(token));
+        if (!column) return [begun, []];
+        next = column[1];
+      } else if (column && next === column[1]) {
+        if (word === "IS") next = ["NULL", "NOT"];
+        else if (word === "NULL") next = ["AND", "OR"];
+        else if (word !== "NOT") [next, after] = [column[2], ENDS[word] ?? ["AND", "OR"]];
+      } else if (column && next === column[2]) {
+        if (word !== "(") next = after;
+      } else if (word === "AND" || word === "OR") {
+        next = next.length === 1 ? column[2] : names;
+        after = ["AND", "OR"];
+      } else if (word === "NOT" && next !== names) next = ["NULL"];
+      else if (word === ",") next = column?.[2] ?? [];
+      else if (word === "NULL" || word === ")") next = ["AND", "OR"];
+    }
+    const isLower = begun === begun.toLowerCase() && begun !== begun.toUpperCase();
+    if (isLower && next !== names && next !== column?.[2]) next = next.map((word) => word.toLowerCase());
+    else if (next === names) next = [...names, "NOT"];
+    const alike = next.filter((word) => word.toLowerCase().startsWith(begun.toLowerCase()) && word !== begun);
+    return [begun, alike.slice(0, 20)];
+  }
+
+  function offerWords() {
+    for (const field of document.querySelectorAll("input[data-words]:not([role])")) {
+      const words = JSON.parse(field.dataset.words);
+      const list = Object.assign(document.createElement("ul"), { className: "lx-offer", id: `lx-offer-${field.name}`, hidden: true });
+      list.setAttribute("role", "listbox");
+      list.setAttribute("aria-label", "words for the condition");
+      for (const [name, value] of [["role", "combobox"], ["aria-autocomplete", "list"], ["aria-controls", list.id], ["aria-expanded", "false"]])
+        field.setAttribute(name, value);
+      field.after(list);
+      let begun = "";
+      let at = -1;
+      const close = () => {
+        list.hidden = true;
+        field.setAttribute("aria-expanded", "false");
+        field.removeAttribute("aria-activedescendant");
+      };
+      const choose = (number) => {
+        at = number;
+        [...list.children].forEach((item, i) => item.setAttribute("aria-selected", i === at));
+        if (at < 0) return field.removeAttribute("aria-activedescendant");
+        field.setAttribute("aria-activedescendant", list.children[at].id);
+        list.children[at].scrollIntoView({ block: "nearest" });
+      };
+      const take = (word) => {
+        const end = field.selectionStart;
+        field.setRangeText(word + (word.endsWith("(") ? "" : " "), end - begun.length, end, "end");
+        show();
+      };
+      const show = () => {
+        let found;
+        [begun, found] = findWords(words, field.value.slice(0, field.selectionStart));
+        list.replaceChildren(...found.map((word, i) => {
+          const item = Object.assign(document.createElement("li"), { textContent: word, id: `${list.id}-${i}` });
+          item.setAttribute("role", "option");
+          item.addEventListener("pointerdown", (event) => (event.preventDefault(), take(word)));
+          return item;
+        }));
+        choose(-1);
+        list.hidden = !found.length;
+        field.setAttribute("aria-expanded", !list.hidden);
+      };
+      field.addEventListener("input", show);
+      field.addEventListener("blur", close);
+      field.addEventListener("keydown", (event) => {
+        const many = list.children.length;
+        if (event.key === "ArrowDown" && list.hidden) show();
+        else if (event.key === "ArrowDown") choose((at + 1) % many);
+        else if (event.key === "ArrowUp" && !list.hidden) choose(at > 0 ? at - 1 : many - 1);
+        else if (event.key === "Escape" && !list.hidden) close();
+        else if ((event.key === "Enter" || event.key === "Tab") && !list.hidden && at >= 0) take(list.children[at].textContent);
+        else return;
+        event.preventDefault();
+        event.stopPropagation();
+      });
+    }
+  }
+
   // What scrolls sideways can be reached by Tab, and so scrolled by a keyboard, where nothing in it can.
   function reach() {
     for (const box of all(".ll-root, .ll-root .ll-i")) {
@@ -367,10 +463,11 @@
   }
   reach();
   slide();
+  offerWords();
   furnish();
   addEventListener("resize", reach);
   // a tab puts other pages here
-  new MutationObserver(() => (slide(), furnish())).observe(document.body, { childList: true, subtree: true });
+  new MutationObserver(() => (slide(), offerWords(), furnish())).observe(document.body, { childList: true, subtree: true });
   document.addEventListener("toggle", reach, true);
 
   // what a mark of a picture says, also before the browser shows it
