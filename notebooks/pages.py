@@ -12,6 +12,7 @@ cell may say more in its metadata, under `page`:
     of          the section of the cards' glossary that has the meanings of its fields, where no column has them
     rows        which rows are shown, by the names of their fields, or what is in their first column; all by default
     columns     true: below the table is what each of its columns means
+    before      true: not printed; the files that it lists were there before, and are marked "untouched" among those of the INSERT
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import base64
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from html import escape
 from html.parser import HTMLParser
@@ -62,10 +63,13 @@ _BESIDE = "checksum"  # Hadoop's files beside the others of a local disk belong 
 
 _STYLE = """
 @page { size: A4; margin: 8mm 14mm }
+/* where there is no Helvetica and nothing of its widths, a wider font is made smaller, so that no text runs out of its box */
+@font-face { font-family: Fitted; src: local("DejaVu Sans"), local("Verdana"); size-adjust: 86% }
+@font-face { font-family: Fitted; font-weight: bold; src: local("DejaVu Sans Bold"), local("Verdana Bold"); size-adjust: 82% }
 :root { color-scheme: light }
 * { box-sizing: border-box }
 body { margin: 0 auto; padding: 3mm 0; max-width: 182mm; background: #fff; color: #1b1b1b;
-  font: 8.2pt/1.32 Helvetica, Arial, "Liberation Sans", "Nimbus Sans", sans-serif }
+  font: 8.2pt/1.32 Helvetica, Arial, "Liberation Sans", "Nimbus Sans", Fitted, sans-serif }
 h1 { margin: 0; font-size: 14pt; line-height: 1.1 }
 h2 { margin: 1.8mm 0 .4mm; font-size: 9.2pt; break-after: avoid }
 p { margin: .8mm 0 }
@@ -73,7 +77,8 @@ p.m { font-size: 7.3pt }
 code, pre { font-family: Menlo, Consolas, "DejaVu Sans Mono", "Liberation Mono", monospace; font-size: 92% }
 .sql { font-size: 9.4pt }
 figure { margin: 2mm 0 0 }
-svg { display: block; width: auto; height: auto; max-width: 158mm; max-height: 84mm }
+svg { display: block; width: auto; height: auto; max-width: 158mm; max-height: 84mm; overflow: visible }
+svg text { font-family: Helvetica, Arial, "Liberation Sans", "Nimbus Sans", Fitted, sans-serif }
 table { width: 100%; border-collapse: collapse; break-inside: avoid }
 th, td { padding: .25mm 3mm .25mm 0; text-align: left; vertical-align: top; border-bottom: .15mm solid #d8d8d8; font-size: 7.3pt;
   line-height: 1.22 }
@@ -198,7 +203,10 @@ def find_statement(name: str, folder: Path = HERE) -> str:
 def write_page(key: str, folder: Path = HERE) -> str:
     """The page of a format. Raises `ValueError` where no cell has the tag, or one shows nothing that can be printed."""
     name, title, sentence = FORMATS[key]
-    parts = sorted((_draw_cell(cell, more) for cell, more in list_cells(name, folder)), key=lambda part: part[0])
+    cells = list(list_cells(name, folder))
+    printed = [(cell, more) for cell, more in cells if not more.get("before")]
+    before = None if len(printed) == len(cells) else _list_files(cell for cell, more in cells if more.get("before"))
+    parts = sorted((_draw_cell(cell, more, before) for cell, more in printed), key=lambda part: part[0])
     if not parts:
         raise ValueError(f"no cell of {name} has the tag {TAG!r}")
     body = "\n".join(drawn for _, drawn in parts)
@@ -221,7 +229,18 @@ def write_page(key: str, folder: Path = HERE) -> str:
 """
 
 
-def _draw_cell(cell: Mapping[str, Any], more: Mapping[str, Any]) -> tuple[int, str]:
+def _list_files(cells: Iterable[Mapping[str, Any]]) -> Set[str]:
+    """The files in the trees that cells show, by the names that the page has for them."""
+    listed: set[str] = set()
+    for cell in cells:
+        for output in cell["outputs"]:
+            for grid in _read_tables(_join(output.get("data", {}).get("text/html", ""))):
+                if "role" in grid.columns:
+                    listed |= {row[grid.columns.index("role") - 1] for row in _cut_rows(grid)}
+    return listed
+
+
+def _draw_cell(cell: Mapping[str, Any], more: Mapping[str, Any], before: Set[str] | None) -> tuple[int, str]:
     """What a cell shows, behind its place on the page: the drawing, then the files, then fields."""
     heading = f"<h2>{escape(more['heading'])}</h2>" if more.get("heading") else ""
     place, shown = 2, []
@@ -234,7 +253,7 @@ def _draw_cell(cell: Mapping[str, Any], more: Mapping[str, Any]) -> tuple[int, s
             return 0, f"{heading}<figure>{_draw_picture(picture[1])}</figure>"
         for grid in _read_tables(markup) if markup else _read_fields(text):
             place = 1 if "role" in grid.columns else place
-            shown.append(_draw_grid(grid, more))
+            shown.append(_draw_grid(grid, more, before))
     if not any(shown):
         raise ValueError(f"nothing to print in the output of: {_join(cell['source'])[:60]}")
     return place, heading + "".join(shown)
@@ -275,13 +294,11 @@ def _read_fields(text: str) -> list[Grid]:
     return [Grid(["field", "value"], shown, codes={(row, 1) for row in range(len(shown))})]
 
 
-def _draw_grid(grid: Grid, more: Mapping[str, Any]) -> str:
+def _draw_grid(grid: Grid, more: Mapping[str, Any], before: Set[str] | None) -> str:
     """A table, without the files that belong to no table, and with the meanings of its fields where it has none. Nothing for one of no row."""
     if not grid.columns:
         return ""
-    columns, rows = list(grid.columns), [[cut_ids(text) for text in row] for row in grid.rows]
-    if "role" in columns:
-        _join_directories(rows, columns.index("role") - 1)
+    columns, rows = list(grid.columns), _cut_rows(grid)
     named = next((place for place, name in enumerate(columns[:2]) if name in _NAMED), 0)
     wanted = more.get("rows")
     kept = [
@@ -297,10 +314,19 @@ def _draw_grid(grid: Grid, more: Mapping[str, Any]) -> str:
         rows = [[*row, _find_meaning(row[named], more["of"])] for row in rows]
     bare = not columns[0] and all(not rows[number][0] for number in kept)
     start = 1 if bare else 0
-    head = "".join(_draw_cell_of(name, "th", place in grid.numbers) for place, name in enumerate(columns) if place >= start)
+    states = {
+        number: "untouched" if rows[number][columns.index("role") - 1] in before else "CREATED"
+        for number in (kept if before is not None and "role" in columns else ())
+    }
+    head = "<th></th>" * bool(states) + "".join(
+        _draw_cell_of("field" if place == named and more.get("of") else name, "th", place in grid.numbers)
+        for place, name in enumerate(columns)
+        if place >= start
+    )
     body = []
     for number in kept:
-        cells = [
+        cells = [_draw_cell_of(states[number], "td", False)] if states else []
+        cells += [
             _draw_cell_of(
                 text if columns[place] == "meaning" else _shorten(text),
                 "td",
@@ -315,6 +341,14 @@ def _draw_grid(grid: Grid, more: Mapping[str, Any]) -> str:
         said = "; ".join(f"<b>{escape(columns[place])}</b>: {escape(title)[:-1]}" for place, title in grid.titles.items())
         note += f"<p class=m>{said}.</p>"
     return f"<table><thead><tr>{head}</tr></thead><tbody>\n" + "\n".join(body) + f"\n</tbody></table>{note}"
+
+
+def _cut_rows(grid: Grid) -> list[list[str]]:
+    """The rows of a table with identifiers cut, and files of a tree under their whole names."""
+    rows = [[cut_ids(text) for text in row] for row in grid.rows]
+    if "role" in grid.columns:
+        _join_directories(rows, grid.columns.index("role") - 1)
+    return rows
 
 
 def _join_directories(rows: list[list[str]], place: int) -> None:

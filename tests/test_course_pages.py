@@ -78,6 +78,18 @@ def test_a_page_to_print_needs_nothing_else(key: str) -> None:
     assert len(page) < 30_000
 
 
+@pytest.mark.parametrize(
+    ("key", "created", "untouched"), [("hive", 2, 0), ("iceberg", 4, 1), ("paimon", 9, 1), ("delta", 3, 2)]
+)
+def test_the_pages_show_the_same_insert_and_what_it_made_of_each_file(
+    key: str, created: int, untouched: int
+) -> None:
+    page = (pages.PAGES / f"{key}.html").read_text("utf-8")
+    assert "<code>INSERT INTO example_table VALUES (1, &#x27;a&#x27;)</code>" in page
+    files = page[page.index("<h2>The files</h2>") :].split("</table>")[0]
+    assert (files.count(">CREATED<"), files.count("<td>untouched</td>")) == (created, untouched)
+
+
 def make_notebook(folder: Path, *outputs: dict[str, Any], **more: Any) -> None:
     """A notebook of one printed cell for each output, which all are of an INSERT."""
     cells = [
