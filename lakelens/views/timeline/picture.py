@@ -36,6 +36,8 @@ Shape: TypeAlias = tuple[str, dict[str, Any], str]
 _SECOND, _DAY = 1_000, 86_400_000
 _MOST_LABELS = 12
 _HALF = 4.0  # pixels of half a character
+_DIGIT = 6.5  # pixels of a digit
+_RIM = 54
 _LANE_NAME = 10  # characters before it is cut
 _FOR_KIND: dict[Kind, str] = {
     "append": "dot",
@@ -100,13 +102,7 @@ def _draw_bars(layout: Layout) -> Iterator[Shape]:
     halves = (layout.spots[:folded], layout.spots[folded:]) if folded else (layout.spots,)
     for number, (spots, scale) in enumerate(zip(halves, layout.scales, strict=True)):
         for index, spot in enumerate(spots, folded * number):
-            shapes = [*_draw_bar(spot, scale, layout.zero)]
-            if layout.is_roomy and spot.item.added > scale.up:  # a bar that is cut says how long it would be
-                shapes.append(
-                    _text(spot.x + 8, layout.zero - scale.up / scale.pixel + 10, f"+{brief(spot.item.added)}")
-                )
-            if layout.is_roomy and spot.item.deleted.most != 0:
-                shapes.append(_text(spot.x + 8, layout.zero + 13, _format_deleted(spot)))
+            shapes = [*_draw_bar(spot, scale, layout.zero), *_number_bar(spot, scale, layout, index)]
             if spot.item.count > 1:
                 yield from shapes
             else:
@@ -140,6 +136,23 @@ def _draw_bar(spot: Spot, scale: Scale, zero: float) -> Iterator[Shape]:
         if amount > longest:  # drawn cut: it goes beyond the scale
             y = zero + sign * (length - 6) + 1
             yield _path(f"M{_n(left - 2)} {_n(y)}l{width + 4} -3", "ll-over")
+
+
+def _number_bar(spot: Spot, scale: Scale, layout: Layout, index: int) -> Iterator[Shape]:
+    """Write how many rows a bar stands for, right of it, where the next one leaves room."""
+    right = layout.spots[index + 1].x if index + 1 < len(layout.spots) else float(WIDTH)
+    if layout.folding.folded and index + 1 in (layout.folding.folded, len(layout.spots)):
+        right -= _RIM  # for the cut, and for the second scale
+    room = (right - spot.x - 12) / _DIGIT
+    item = spot.item
+    words = f"+{brief(item.added)}"
+    if item.added > 0 and len(words) <= room:
+        height = max(min(item.added, scale.up) / scale.pixel - 10, 3)
+        yield _text(spot.x + 8, layout.zero - height, words)
+    sure, most = item.gone
+    words = f"{MINUS}{brief(sure)}" if sure == most > 0 else _format_deleted(spot)
+    if (item.deleted.most != 0 or most) and (layout.is_roomy or len(words) <= room):
+        yield _text(spot.x + 8, layout.zero + 13, words)
 
 
 def _format_deleted(spot: Spot) -> str:
