@@ -158,7 +158,7 @@ def test_a_compaction_counts_no_rows_and_says_what_it_raised(tmp_path: Path) -> 
     raised = list_grid(
         find_section(show(Explorer(ll.sample("paimon-deletion-vectors").location), Place(())), "Last changes")
     )
-    assert raised[-1]["how"] == "2 files raised from level 0 to 5"
+    assert raised[-1]["how"] == "2 files moved up from level 0 to 5"
     rewrite = list_grid(
         find_section(show(Explorer(ll.sample("iceberg-rewrite").location), Place(())), "Last changes")
     )

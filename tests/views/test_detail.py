@@ -99,7 +99,7 @@ def test_files_that_were_only_raised_say_so() -> None:
     raised = next(s for s in table.snapshots if s.operation == "COMPACT").changes
     assert (len(raised.added), len(raised.removed)) == (1, 1)
     text = render_text(raised, 2)
-    assert "1 file raised from level 0 to 3, none rewritten" in text
+    assert "1 file moved up from level 0 to 3, none rewritten" in text
     assert "Partitions: no file was added or removed" in text
     assert "ADDED" not in text
     assert "REMOVED" not in text
@@ -108,10 +108,10 @@ def test_files_that_were_only_raised_say_so() -> None:
 def test_a_commit_that_only_raised_files_says_so() -> None:
     table = open_lake("paimon-java/2.0.0-pk-level-upgrade")
     history = render_text(table.snapshots)
-    assert re.search(r"2 +COMPACT +\S+ \S+ +0 +0 .*1 file raised from level 0 to 3", history)
+    assert re.search(r"2 +COMPACT +\S+ \S+ +0 +0 .*1 file moved up from level 0 to 3", history)
     assert re.search(r"4 +COMPACT +\S+ \S+ +\u22122 +\+1 ", history), "files were rewritten"
     told = render_text(table.snapshots[1])
-    assert "Changes: 1 file raised from level 0 to 3, none rewritten" in told
+    assert "Changes: 1 file moved up from level 0 to 3, none rewritten" in told
 
 
 def test_a_list_of_nothing_has_no_empty_fold() -> None:

@@ -55,9 +55,9 @@ class Raised:
 
     @property
     def words(self) -> str:
-        """What happened to them: `raised from level 0 to 5`."""
+        """What happened to them: `moved up from level 0 to 5`."""
         is_raised = all((f.level or 0) > (self.levels[f.path] or 0) for f in self.files)
-        return f"{'raised' if is_raised else 'moved'} {self.span}"
+        return f"{'moved up' if is_raised else 'moved'} {self.span}"
 
     @property
     def span(self) -> str:

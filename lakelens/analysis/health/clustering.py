@@ -336,7 +336,7 @@ def measure_columns(figures: FileFigures, rules: HealthRules, clustering: Cluste
         if not _DEPTH.keeps(depth.inside_mean):
             calls = rules.call_sort(depth.name)
             advice = f"a look-up of one {depth.name} opens that many files of a partition"
-        name = f"depth in the {sorted_by[1]}, mean"
+        name = f"files that a look-up by the {sorted_by[1]} opens, mean"
         yield Measure(name, "columns", depth.inside_mean, "files", _DEPTH, advice, calls, depth.name)
     absences = _Absences(rules.table)
     yield from _measure_unbounded(clustering, absences)

@@ -121,7 +121,7 @@ class LiveOnLine:
         places, self._carried = self._carried, []
         first, last = self.past.snapshot(places[0]), self.past.snapshot(places[-1])
         many = f"by {len(places):,} snapshots" if len(places) > 1 else f"by snapshot {first.id}"
-        event = self._make(places[0], "carried", f"{many}, its manifest untouched")
+        event = self._make(places[0], "carried", f"{many}, its manifest as it was")
         return replace(event, until=last.committed_at, count=len(places))
 
     def _make(self, place: int, what: What, why: str, **further: Any) -> Event:

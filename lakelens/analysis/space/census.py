@@ -5,7 +5,7 @@ needed by older states alone         old snapshots, by who lets go of it last
 named by the table's documents       metadata, statistics
 only removed by entries              Paimon's own cleaning spares it
 found by its name                    schemas, snapshots, tags, hints, consumers
-named by nobody                      orphans, or too young to say; hidden; foreign
+named by nobody                      orphans, or too recent to be one; hidden; foreign
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ LIVE, DELETES, CHANGELOG, INDEXES, MANIFESTS = (
     "live manifests",
 )
 OLD, NAMED, METADATA, STATISTICS = ("old snapshots", "removed, still named", "metadata", "statistics")
-ORPHANS, YOUNG, HIDDEN, FOREIGN = ("orphans", "too young to say", "hidden files", "foreign files")
+ORPHANS, YOUNG, HIDDEN, FOREIGN = ("orphans", "unreferenced, recent", "hidden files", "foreign files")
 #: The groups in the order in which they are shown.
 GROUPS = (
     *(LIVE, DELETES, CHANGELOG, INDEXES, MANIFESTS),

@@ -51,7 +51,7 @@ def test_figures_of_iceberg_are_the_engines(lake: Lake) -> None:
             one[f"{what}_{kind}_files_count"] for what in ("added", "existing") for kind in ("data", "delete")
         )
     ]
-    assert health.measures["manifests of deleted entries alone"].value == len(emptied)
+    assert health.measures["manifests of which nothing is live"].value == len(emptied)
     moments = [datetime.fromisoformat(one["committed_at"]) for one in answers["snapshots"]]
     age = (max(moments) - min(moments)).total_seconds()
     assert health.measures["age of the oldest snapshot"].value == pytest.approx(age)

@@ -83,7 +83,7 @@ def test_what_nobody_names_is_an_orphan_or_too_young(tmp_path: Path) -> None:
     space = ll.open(place).space()
     check_sums(space, list_sizes(place))
     assert find(space.slices, "orphans") == {"data": 2, "manifests": 3, "statistics": 4}
-    assert find(space.slices, "too young to say") == {"": 9}
+    assert find(space.slices, "unreferenced, recent") == {"": 9}
     assert space.measure("hidden files") == 24
     assert "Removing orphans frees 9 B" in str(space)
     with pytest.MonkeyPatch.context() as patch:

@@ -121,7 +121,7 @@ def measure_metadata(
         calls = (rules.call_procedure("rewrite_manifests", "sorts the entries of manifests by partition"),)
         yield from measure_manifests(manifests, figures, limit, target, calls)
         emptied = find_emptied(manifests)
-        name = "manifests of deleted entries alone"
+        name = "manifests of which nothing is live"
         yield Measure(name, "metadata", len(emptied), "count", _NONE, say_emptied(emptied) if emptied else "")
     age, keep = rules.read("age", _AGE, 5 * _DAY), rules.read("keep", _KEEP, 1)
     expiry = find_expiry(rules.context.document, rules.table.refs, age.value, keep.value)
