@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from lakelens.practice.course import exercise, quiz
     from lakelens.practice.drills import drill
     from lakelens.practice.encodings import explain_encoding
+    from lakelens.practice.guesses.guess import guess
+    from lakelens.practice.guesses.reviewing import review
     from lakelens.samples import sample
     from lakelens.showing import show
     from lakelens.warehouse import find_tables as find
@@ -51,6 +53,8 @@ _PUBLIC = {
     "quiz": ("lakelens.practice.course", "quiz"),
     "drill": ("lakelens.practice.drills", "drill"),
     "ladder": ("lakelens.practice.climbing", "ladder"),
+    "guess": ("lakelens.practice.guesses.guess", "guess"),
+    "review": ("lakelens.practice.guesses.reviewing", "review"),
     "lifetimes": ("lakelens.file_lives", "list_lifetimes"),
     "watch": ("lakelens.watching", "watch"),
     "errors": ("lakelens.errors", None),
@@ -71,12 +75,14 @@ __all__ = [
     "explain_file",
     "explore",
     "find",
+    "guess",
     "ladder",
     "lifetimes",
     "minimize",
     "open",
     "options",
     "quiz",
+    "review",
     "sample",
     "samples",
     "show",

@@ -136,6 +136,17 @@ class Interactive(Displayable):
         return call("widgets:make_widget", self)
 
 
+class Living(Interactive):
+    """Gives an object whose widget is what a notebook shows; where there is no kernel, or no anywidget, it is the card."""
+
+    __slots__ = ()
+
+    def _ipython_display_(self) -> None:
+        """Show the widget. Raises `NotImplementedError`, after which IPython shows the card, where there can be none."""
+        if not call("widgets:show_widget", self):
+            raise NotImplementedError
+
+
 def call(place: str, *given: Any, **options: Any) -> Any:
     """Call what a room above has as `module:name` below the package; it is loaded now, when it is first asked for."""
     module, _, name = place.partition(":")

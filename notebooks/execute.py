@@ -14,6 +14,7 @@ import base64
 import os
 import re
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,7 @@ PLACES = {
     "WAREHOUSE": re.compile(rf"""/(?:<wbr>|[^\s'"<>])*lakelens-{_BREAK}{_NAME}"""),
 }
 
+WIDGET = "application/vnd.jupyter.widget-view+json"
 PICTURE_HEAD = "data:image/svg+xml;base64,"
 PICTURE = re.compile(re.escape(PICTURE_HEAD) + r"([A-Za-z0-9+/=]+)")
 
@@ -69,7 +71,9 @@ def execute_notebook(path: Path) -> None:
         notebook, km=manager, timeout=TIMEOUT, record_timing=False, store_widget_state=False
     )
     os.environ["LAKELENS_PROGRESS"] = "0"  # what a slow machine shows for a moment is no result
-    client.execute(cwd=str(path.parent))
+    with tempfile.TemporaryDirectory(prefix="lakelens-") as state:
+        os.environ["LAKELENS_STATE"] = state  # what is saved is what a reader sees who has guessed nothing yet
+        client.execute(cwd=str(path.parent))
     clean_notebook(notebook)
     nbformat.validate(notebook)
     nbformat.write(notebook, path)
@@ -83,6 +87,8 @@ def clean_notebook(notebook: NotebookNode) -> None:
             cell.metadata.pop(name, None)
         if cell.cell_type == "code":
             cell.outputs = [name_places(output) for output in join_streams(cell.outputs)]
+            for output in cell.outputs:
+                output.get("data", {}).pop(WIDGET, None)  # a widget lives as long as its kernel; its still picture stays
 
 
 def name_places(held: Any) -> Any:

@@ -15,6 +15,7 @@ export HOME="$away/home" PATH="$away/environment/bin:$PATH"
 unset LAKELENS_CACHE XDG_CACHE_HOME JAVA_HOME
 # as `make notebooks` does: how far a slow machine is, is no result
 export LAKELENS_PROGRESS=0
+unset LAKELENS_STATE XDG_STATE_HOME
 
 echo "binder: postBuild"
 binder/postBuild

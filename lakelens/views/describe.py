@@ -24,6 +24,9 @@ CARDS = {
             practice.commits.seen.AnomalyTable""",
         "answers.compare": "analysis.compare.Comparison",
         "answers.explanation": "analysis.explain.explanation.Explanation",
+        "answers.guesses": """practice.guesses.guess.Guess practice.guesses.guess.Look
+            practice.guesses.calibration.Calibration practice.guesses.review.Review
+            practice.guesses.review.Reply""",
         "answers.health": """analysis.health.health.Health model.measures.measure.Measures model.measures.measure.Measure
             model.measures.measure.Calls analysis.health.clustering.Clustering analysis.health.health.PartRows
             model.measures.measure.DocumentParts model.measures.measure.Needs""",

@@ -5,6 +5,8 @@ They need `anywidget` (`pip install lakelens[notebook]`), which is loaded when t
 
 from __future__ import annotations
 
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Unsupported
@@ -30,25 +32,32 @@ def _need_anywidget() -> None:
         ) from error
 
 
+#: The widget of each class, so that none is loaded before one of its objects is shown; all others are lists.
+_WIDGETS = {
+    "lakelens.analysis.diff.diff.Diff": "filediff:FileDiffWidget",
+    "lakelens.analysis.timeline.timeline.Timeline": "timeline:TimelineWidget",
+    "lakelens.model.bytes_view.BytesView": "bytes:BytesWidget",
+    "lakelens.practice.guesses.guess.Guess": "guess:GuessWidget",
+    "lakelens.practice.guesses.guess.Look": "guess:LookWidget",
+    "lakelens.practice.guesses.review.Review": "review:ReviewWidget",
+}
+
+
 def make_widget(thing: Any) -> Any:
     """Make the widget of an object. Raises `Unsupported` where anywidget is not installed."""
     _need_anywidget()
-    from lakelens.analysis.diff.diff import Diff
-    from lakelens.analysis.timeline.timeline import Timeline
-    from lakelens.model.bytes_view import BytesView
+    names = (f"{kind.__module__}.{kind.__qualname__}" for kind in type(thing).__mro__)
+    module, _, name = next(
+        (_WIDGETS[name] for name in names if name in _WIDGETS), "list:ListWidget"
+    ).partition(":")
+    return getattr(import_module(f"lakelens.widgets.{module}"), name)(thing)
 
-    if isinstance(thing, Timeline):
-        from lakelens.widgets.timeline import TimelineWidget
 
-        return TimelineWidget(thing)
-    if isinstance(thing, Diff):
-        from lakelens.widgets.filediff import FileDiffWidget
+def show_widget(thing: Any) -> bool:
+    """Show the widget of an object where a kernel runs and anywidget is installed; say whether it was shown."""
+    from lakelens.views.render.text import is_notebook
 
-        return FileDiffWidget(thing)
-    if isinstance(thing, BytesView):
-        from lakelens.widgets.bytes import BytesWidget
-
-        return BytesWidget(thing)
-    from lakelens.widgets.list import ListWidget
-
-    return ListWidget(thing)
+    if not is_notebook() or find_spec("anywidget") is None:
+        return False
+    make_widget(thing)._ipython_display_()
+    return True

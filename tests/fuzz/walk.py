@@ -68,7 +68,10 @@ ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "tasks": [((), {})],
     "at": [((0,), {}), (("@end",), {})],
     "timeline": [((), {}), ((), {"spacing": "even"})],
+    "Guess.look": [((4,), {})],
+    "Guess.write": [((4,), {})],
     "Ladder.run": [(({},), {})],
+    "Look.judge": [((True,), {})],
     "Quiz.question": [((1,), {})],
     "Quiz.state": [((1,), {})],
 }
