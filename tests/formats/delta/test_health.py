@@ -53,7 +53,9 @@ def test_files_without_statistics_are_counted(tmp_path: Path) -> None:
 def test_a_clustered_table_says_its_column_and_damage_says_none(tmp_path: Path) -> None:
     place = tmp_path / "table"
     shutil.copytree(DELTA / "spark/clustered/table", place)
-    assert "id" in str(ll.open(place).health().measures["files that a look-up by the clustering columns opens, mean"].place)
+    assert "id" in str(
+        ll.open(place).health().measures["files that a look-up by the clustering columns opens, mean"].place
+    )
     for path in place.glob("_delta_log/*.json"):
         lines = [json.loads(line) for line in path.read_text().splitlines()]
         for action in lines:
