@@ -87,7 +87,8 @@ def write_card(card: Card, detail: int, *, is_plain: bool = False) -> Iterator[s
 def write_body(body: Body, detail: int, *, is_plain: bool = False) -> Iterator[str]:
     """Write the lines of what a fold holds."""
     if isinstance(body, Grid):
-        yield from write_grid(_write_marks(body) if is_plain else body)
+        # in a pipe no object is at hand that has the rest
+        yield from write_grid(replace(_write_marks(body), how="--json has all") if is_plain else body)
     elif isinstance(body, Pairs):
         width = max((len(label) for label, _ in body.items), default=0)
         yield from (f"{label.ljust(width)}  {cell.text}" for label, cell in body.items)
