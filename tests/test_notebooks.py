@@ -8,6 +8,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from notebooks.minutes import is_folded, read_notebook
 
@@ -114,6 +115,25 @@ def test_a_notebook_takes_as_long_as_it_says(
     measured = read_notebook(path).minutes
     assert measured <= int(said[1]) <= measured + 3, f"it says {said[1]}, and takes {measured}"
     assert measured <= 25
+
+
+def test_minutes_count_what_cards_show_unfolded(tmp_path: Path) -> None:
+    card = (
+        "<style>p{}</style><p>two <b>words</b></p><details open><summary>three</summary>four "
+        "<details><summary>five</summary>not six</details></details><details><summary>seven</summary>no</details>"
+    )
+    shown = new_output("display_data", {"text/html": card, "text/plain": "not this"})
+    cells = [
+        new_code_cell("x", outputs=[shown]),
+        new_code_cell("x", outputs=[shown], metadata={"jupyter": {"outputs_hidden": True}}),
+        new_code_cell("x", outputs=[new_output("stream", text="one more")]),
+        new_markdown_cell("## Exercises"),
+        new_code_cell("x", outputs=[shown]),
+    ]
+    nbformat.write(new_notebook(cells=cells), tmp_path / "x.ipynb")
+    reading = read_notebook(tmp_path / "x.ipynb")
+    assert (reading.shown_words, reading.cells) == (6 + 2, 4)
+    assert reading._replace(words=0, cells=0, shown_words=801).minutes == 2
 
 
 def test_every_fold_is_closed_and_rendered(notebook: nbformat.NotebookNode) -> None:
