@@ -448,6 +448,14 @@ class FileSet(Bound, ArrowFiles, Interactive):
         """Iterate the files by column, in batches, in the order of a set that nothing was chosen from; nothing is kept."""
         return self._held.read(request)
 
+    def read_with(self, request: ScanRequest) -> list[FileBatch]:
+        """Read the set as `read` does, and in the same pass what is asked of its files by column."""
+        batches = None
+        if self._choose is None and not self.is_loaded and self._scan is not None:
+            batches = self._table.open_with(request)
+        held = self._held
+        return list(held.read(request)) if batches is None else batches
+
     def take(self, numbers: Sequence[int]) -> FileSet:
         """Take the files of some numbers, in this order."""
         return self._choose_some(lambda: numbers)

@@ -15,6 +15,8 @@ from lakelens.model.datafile import DataFile
 from lakelens.model.fileset import FileSet
 from lakelens.model.scan import file_table, scan_to_arrow
 from lakelens.model.scan.file_table import FileTable
+from lakelens.model.scan.files_to_arrow import assemble_table
+from lakelens.model.scan.plan import ScanRequest
 from lakelens.model.table import Table
 from tests.support import LAKES
 from tests.support.growth import grow_iceberg, grow_paimon
@@ -191,6 +193,35 @@ def test_looking_at_many_files_makes_none(monkeypatch: pytest.MonkeyPatch, tmp_p
         assert files[15_000].bounds and len(made) == 1
         assert files[15_000] is files[15_000] and len(made) == 1
         made.clear()
+
+
+@each_lake
+@each_size
+def test_what_is_asked_with_the_files_is_what_is_asked_of_them_later(
+    path: Path, most_kept: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = ScanRequest(stats=True, columns=("path", "record_count", "lower_bounds", "null_counts"))
+    files, later = (open_many(path, monkeypatch, most_kept).files for _ in range(2))
+    together = files.read_with(request)
+    assert files.is_loaded and len(files) == len(later.read())
+    apart = list(later.iterate_batches(request))
+    tables = [
+        assemble_table(batches, chosen.columns, request)
+        for batches, chosen in ((together, files), (apart, later))
+    ]
+    assert tables[0].schema == tables[1].schema
+    # as texts: a NaN equals none
+    assert str(tables[0].to_pylist()) == str(tables[1].to_pylist())
+    assert tables[0]["path"].to_pylist() == [file.path for file in later]
+
+
+def test_an_explanation_reads_each_manifest_once(tmp_path: Path) -> None:
+    for grow in (grow_iceberg, grow_paimon):
+        table, again = (ll.open(grow(tmp_path / f"{grow.__name__}{n}", files=20_000)) for n in range(2))
+        _ = again.files.read()
+        before = again.reads.requests
+        assert len(again.explain("id IS NOT NULL").kept) == len(table.explain("id IS NOT NULL").kept) > 20_000
+        assert table.reads.requests < again.reads.requests and again.reads.requests > before
 
 
 def count_calls(made: list[int], make: Any) -> Any:

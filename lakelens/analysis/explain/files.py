@@ -49,7 +49,7 @@ class FileFacts:
         self.has_bounds = leaves is not None
         wanted = list_columns(list_known(files.columns, stats=True), self.has_bounds)
         request = ScanRequest(self.has_bounds, tuple(wanted), ahead=True, leaves=frozenset(leaves or ()))
-        batches = list(files.iterate_batches(request))
+        batches = files.read_with(request)
         self._plain = {
             name: _join([batch.plain.get(name) for batch in batches], batches)
             for name in wanted

@@ -41,6 +41,7 @@ _CODED = ("content", "file_format", "manifest")
 _FEW = 300_000  # files of which all facts are read at once: they take some hundred bytes each
 CHUNK = 8_192
 _VIEWS = 256
+_NOTHING = ScanRequest(stats=False, columns=())
 
 
 class FileReader(ABC):
@@ -155,6 +156,7 @@ class FileTable(RowTable):
         self._partitions: list[Partition] = []
         self._singles: dict[int, DataFile] = {}
         self._found_twice = False
+        self._is_open: bool | None = None
         self._alive: weakref.WeakValueDictionary[int, DataFile] = weakref.WeakValueDictionary()
         self._latest: deque[DataFile] = deque(maxlen=_VIEWS)
 
@@ -165,22 +167,37 @@ class FileTable(RowTable):
 
     def open(self) -> bool:
         """Read what the files are; False where a file stands in it twice, which only the record path can merge."""
-        return not self.read_all() and self.scan.conclude()
+        if self._is_open is None:
+            self.read_all()
+            self._is_open = not self._found_twice and self.scan.conclude()
+        return self._is_open
+
+    def open_with(self, request: ScanRequest) -> list[FileBatch] | None:
+        """Read in one pass what the files are and what is asked of them.
+
+        None where what is asked has to be read once more: a file stands in the table twice, or manifests had columns that
+        were not known when the pass began, so that its batches do not have the same ones.
+        """
+        known = self.columns
+        batches = self.read_all(request)
+        self._is_open = not self._found_twice and self.scan.conclude()
+        return batches if self._is_open and self.columns == known else None
 
     @cached_property
     def is_large(self) -> bool:
         """Whether all facts of all files are too much to keep; of a few hundred thousand files they are read at once."""
         return sum(task.entries or 0 for task in self.scan.tasks) > _FEW
 
-    def read_all(self) -> bool:
-        """Read what the files are; whether a file stands in it twice."""
+    def read_all(self, request: ScanRequest = _NOTHING) -> list[FileBatch]:
+        """Read what the files are, and in the same pass what is asked of them."""
         import pyarrow as pa
 
         from lakelens.model.scan.scan_to_arrow import has_repeats
 
         facts = () if self.is_large else (*self.scan.facts, IDENTITY)
         names = tuple(dict.fromkeys((*self.scan.totals, PARTITION, *facts)))
-        batches = self._read((*names, IDENTITY), self._drop_identity if self.is_large else None)
+        settle = self._drop_identity if self.is_large else None
+        batches = self._read((*names, IDENTITY), settle, request)
         found: Numbers = _join([batch.order for batch in batches], pa.int64()).to_numpy()
         self.order = found
         self._keep(names, batches)
@@ -188,7 +205,10 @@ class FileTable(RowTable):
         for batch in batches:
             self._singles.update(enumerate(batch.files, number))
             number += batch.rows
-        return self._found_twice or (not self.is_large and has_repeats([one.identity for one in batches]))
+        self._found_twice = self._found_twice or (
+            not self.is_large and has_repeats([one.identity for one in batches])
+        )
+        return batches
 
     def _drop_identity(self, batch: FileBatch) -> FileBatch:
         """Drop a batch without what distinguishes its files, after they were compared with those before."""
@@ -372,13 +392,21 @@ class FileTable(RowTable):
         return self.reader.view(FileRow(self, number)) if single is None else self.reader.see(single)
 
     def _read(
-        self, names: Sequence[str], settle: Callable[[FileBatch], FileBatch] | None = None
+        self,
+        names: Sequence[str],
+        settle: Callable[[FileBatch], FileBatch] | None = None,
+        request: ScanRequest = _NOTHING,
     ) -> list[FileBatch]:
-        """Read one pass for some columns. What an interrupt leaves behind, the next try goes on from."""
+        """Read one pass for some columns and a request. What an interrupt leaves behind, the next try goes on from."""
         from lakelens.model.scan.scan_to_arrow import read_batches
 
-        plain = tuple(name for name in names if not name.startswith("#"))
-        request = ScanRequest(False, plain, identity=IDENTITY in names, partitions=PARTITION in names)
+        plain = (name for name in names if not name.startswith("#"))
+        request = replace(
+            request,
+            columns=tuple(dict.fromkeys((*plain, *(request.columns or ())))),
+            identity=IDENTITY in names,
+            partitions=request.partitions or PARTITION in names,
+        )
         return read_batches(self.scan, request, self.begun, settle)
 
     def _keep(self, names: Sequence[str], batches: Sequence[FileBatch], needed: Collection[str] = ()) -> None:
