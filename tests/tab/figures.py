@@ -31,11 +31,11 @@ _HELD = re.compile(r"^Vm(?:HWM|RSS):\s+(\d+)", re.MULTILINE)
 _SETTLED = 5_000  # milliseconds: what is kept for the next visit is written after a first page
 
 
-def time_opening(visitor: Visitor, folder: Path) -> float:
-    """Time from the choice of a folder to its page; Python starts in between."""
+def time_opening(visitor: Visitor, folder: Path, way: str = "choose") -> float:
+    """Time from when a folder is chosen, or dropped, to its page; Python starts in between."""
     visitor.open()
     began = time.perf_counter()
-    visitor.choose(folder)
+    (visitor.drop if way == "drop" else visitor.choose)(folder)
     visitor.page.wait_for_selector(READY)
     return time.perf_counter() - began
 
@@ -48,12 +48,14 @@ def time_page(visitor: Visitor, fragment: str) -> float:
 
 
 def weigh(visitor: Visitor) -> str:
-    """Weigh the process that shows the page, with Python in it: what it holds now, and what it held at most."""
+    """Weigh the process that shows the page, with Python in it: now, and at most since it was weighed before."""
     devices = visitor.context.browser.new_browser_cdp_session()
     processes = devices.send("SystemInfo.getProcessInfo")["processInfo"]
     shown = [process["id"] for process in processes if process["type"] == "renderer"]
     statuses = [Path(f"/proc/{shown_id}/status").read_text() for shown_id in shown]
     held = [[int(kilobytes) / 1e3 for kilobytes in _HELD.findall(status)] for status in statuses]
+    for shown_id in shown:
+        Path(f"/proc/{shown_id}/clear_refs").write_text("5")  # the most that it held is counted anew
     most, now = max(held)
     return f"{now:.0f} MB in memory, {most:.0f} at most"
 
@@ -80,11 +82,10 @@ def measure(visitor: Visitor, folder: Path) -> None:
     print(f"start and overview of {_FILES:,} files: {time_opening(visitor, large):.1f} s", flush=True)
     print(f"then {weigh(visitor)}", flush=True)
     small = make_small_files(folder / "small")
-    print(
-        f"start and overview of a folder of {_FILES:,} small files: {time_opening(visitor, small):.1f} s",
-        flush=True,
-    )
-    print(f"then {weigh(visitor)}", flush=True)
+    for way in ("drop", "choose"):
+        seconds = time_opening(visitor, small, way)
+        print(f"start and overview of {_FILES:,} small files ({way}): {seconds:.1f} s", flush=True)
+        print(f"then {weigh(visitor)}; load {os.getloadavg()[0]:.1f}", flush=True)
 
 
 def make_small_files(table: Path) -> Path:

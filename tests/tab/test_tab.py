@@ -86,8 +86,10 @@ _READ_PAGES = """async ({ site, samples, roots }) => {
   await python.start(await fetchParts(JSON.parse(document.body.dataset.known), () => {}));
   const answers = {};
   for (const [name, addresses] of Object.entries(samples)) {
-    const { paths, files } = takeChosen(document.getElementById(`chosen-${name}`).files);
-    await python.ask({ kind: "open", source: "folder", name, root: roots[name], prefix: `folder/${name}`, paths, files });
+    const { files } = document.getElementById(`chosen-${name}`);
+    const { paths } = takeChosen(files);
+    const lake = { source: "folder", name, root: roots[name], prefix: `folder/${name}`, paths, files: [...files] };
+    await python.ask({ kind: "open", ...lake });
     answers[name] = {};
     for (const address of addresses) {
       let made = await python.ask({ kind: "answer", address });

@@ -64,7 +64,7 @@ class HiveFile(DataFile):
     copied_by = ("relative_path", "size_bytes")
     answers = "lakelens.formats.hive.datafile:ANSWERS"
 
-    def __init__(self, context: FileContext, found: Found) -> None:
+    def __init__(self, context: FileContext, found: Found, partition: Partition) -> None:
         self._context = context
         self._access = context.access
         self._source = Source(context.explain, context.access)
@@ -72,7 +72,7 @@ class HiveFile(DataFile):
         self.path = self.recorded_path = found.path
         self.relative_path = found.relative_path
         self.role = found.role
-        self.partition = make_partition(found.pairs, context.columns)
+        self.partition = partition
         self.bucket = found.name.bucket
         self.size_bytes = found.info.size
         self.modified: datetime | None = found.info.modified

@@ -277,7 +277,10 @@ class HiveTable(Table):
         names = {} if known is None else {name.casefold(): name for name in known.names}
         explain = partial(explain_late, "lakelens.formats.hive.explain")
         context = FileContext(self._access, self._partition_columns, names, explain, lambda: self.schema)
-        return [HiveFile(context, one) for one in self._listing if one.is_data]
+        data = [one for one in self._listing if one.is_data]
+        # one object for all files of a directory
+        partitions = {pairs: make_partition(pairs, context.columns) for pairs in {one.pairs for one in data}}
+        return [HiveFile(context, one, partitions[one.pairs]) for one in data]
 
     def _make_columns(self) -> FileColumns:
         keys = {name.casefold() for name in self._partition_columns}

@@ -5,29 +5,70 @@
 const MISSING = 44, BROKEN = 29, INVALID = 28, READ_ONLY = 69; // ENOENT, EIO, EINVAL, EROFS
 const DIRECTORY = 0o40777, FILE = 0o100777;
 const BLOCK = 4096;
+const TOGETHER = 500; // files whose sizes the page is asked for at once: those beside one are asked for next
+const KEPT = 1 << 20; // bytes of a file that is asked for whole: its next part is there already
 
-// `paths` are those of `files`, below the root. `told` is told what was looked at, and what was read.
-export function mountFolder(FS, root, paths, files, told) {
+export class Gone extends Error {}
+
+// Files that were handed to this thread: it reads them by itself.
+export function readFiles(files) {
   const reader = new FileReaderSync();
+  const read = (number, begin, end) => {
+    try {
+      return new Uint8Array(reader.readAsArrayBuffer(files[number].slice(begin, end)));
+    } catch (error) { // it was there when the folder was opened
+      throw error?.name === "NotFoundError" || !files[number] ? new Gone() : error;
+    }
+  };
+  const weigh = (number) => {
+    const size = files[number]?.size;
+    if (!size) read(number, 0, 1); // one that is gone has no bytes either
+    return [size, files[number].lastModified];
+  };
+  return { weigh, read };
+}
+
+// Files that stay with the page, which is asked for what Python wants of them: `ask` waits for the bytes of its answer.
+export function askForFiles(ask, count) {
+  const known = new Float64Array(2 * count).fill(-1);
+  let last = null, content = null;
+  const weigh = (number) => {
+    if (known[2 * number] === -1) {
+      const begin = number - (number % TOGETHER);
+      known.set(new Float64Array(ask("weigh", begin, Math.min(begin + TOGETHER, count)).buffer), 2 * begin);
+    }
+    if (Number.isNaN(known[2 * number])) throw new Gone();
+    return [known[2 * number], known[2 * number + 1]];
+  };
+  const read = (number, begin, end) => {
+    const [size] = weigh(number);
+    if (size > KEPT) return ask("read", number, begin, end);
+    if (last !== number) [last, content] = [number, ask("read", number, 0, size)];
+    return content.subarray(begin, end);
+  };
+  return { weigh, read };
+}
+
+// `paths` are those of the files, below the root, each with a number, by which `reach` gives its size and time, and its bytes.
+// `told` is told what was looked at, and what was read.
+export function mountFolder(FS, root, paths, reach, told) {
   const opened = Date.now();
   const refuse = () => { throw new FS.ErrnoError(READ_ONLY); };
 
-  const read = (file, begin, end) => {
+  const attempt = (what, ...given) => {
     try {
-      return new Uint8Array(reader.readAsArrayBuffer(file.slice(begin, end)));
-    } catch (error) { // it was there when the folder was opened
-      throw new FS.ErrnoError(error?.name === "NotFoundError" ? MISSING : BROKEN);
+      return reach[what](...given);
+    } catch (error) {
+      throw new FS.ErrnoError(error instanceof Gone ? MISSING : BROKEN);
     }
   };
 
-  // a file that is gone has no bytes either
   const weigh = (node) => {
-    if (node.bytes === undefined) {
-      node.bytes = node.file.size;
-      if (!node.bytes) read(node.file, 0, 1);
-      told.looked(node.file);
+    if (!node.known) {
+      node.known = attempt("weigh", node.number);
+      told.looked(node.number);
     }
-    return node.bytes;
+    return node.known[0];
   };
 
   const makeNode = (parent, name, mode) => Object.assign(new FS.FSNode(parent, name, mode, 0), { node_ops: nodes, stream_ops: streams });
@@ -36,15 +77,16 @@ export function mountFolder(FS, root, paths, files, told) {
 
   const nodes = {
     getattr(node) {
-      const size = node.file ? weigh(node) : BLOCK;
-      const time = new Date(node.file?.lastModified ?? opened);
+      const isFile = node.number !== undefined;
+      const size = isFile ? weigh(node) : BLOCK;
+      const time = new Date(isFile ? node.known[1] : opened);
       return { dev: 1, ino: node.id, mode: node.mode, nlink: 1, uid: 0, gid: 0, rdev: 0, size, atime: time, mtime: time, ctime: time, blksize: BLOCK, blocks: Math.ceil(size / BLOCK) };
     },
     // a file's node lives as long as somebody holds it
     lookup(parent, name) {
       const there = parent.names.get(name);
       if (there === undefined) throw new FS.ErrnoError(MISSING);
-      return typeof there === "number" ? Object.assign(makeNode(parent, name, FILE), { file: files[there] }) : there;
+      return typeof there === "number" ? Object.assign(makeNode(parent, name, FILE), { number: there }) : there;
     },
     readdir: (node) => [".", "..", ...node.names.keys()],
     setattr: refuse, mknod: refuse, rename: refuse, unlink: refuse, rmdir: refuse, symlink: refuse,
@@ -53,9 +95,9 @@ export function mountFolder(FS, root, paths, files, told) {
   const streams = {
     read({ node }, buffer, offset, length, position) {
       if (position >= weigh(node)) return 0;
-      const content = read(node.file, position, position + length);
+      const content = attempt("read", node.number, position, position + length);
       buffer.set(content, offset);
-      told.read(node.file, content.length);
+      told.read(node.number, content.length);
       return content.length;
     },
     write: refuse,

@@ -47,12 +47,19 @@ export function agree(url) {
 
 export const hasAgreed = (url) => agreed.has(url);
 
-// of <input webkitdirectory>: the first part of each path is the folder. No file is asked for its size, for which a browser
-// goes to the disk each time.
+// A folder has the paths of its files; `take` gives the file of a number, and `weigh` its size and its time.
+//
+// Of <input webkitdirectory>: the first part of each path is the folder. No file is asked for its size before somebody wants to
+// know it: a browser goes to the disk each time, and so it does for a copy of a file that another thread gets.
 export function takeChosen(list) {
-  const files = [...list];
-  const name = files[0].webkitRelativePath.split("/")[0];
-  return { source: "folder", name, paths: files.map((file) => file.webkitRelativePath.slice(name.length + 1)), files };
+  const name = list[0].webkitRelativePath.split("/")[0];
+  const paths = Array.from(list, (file) => file.webkitRelativePath.slice(name.length + 1));
+  const weigh = async (number) => {
+    const file = list[number];
+    if (!file.size) await file.slice(0, 1).arrayBuffer(); // one that is gone has no bytes either
+    return [file.size, file.lastModified];
+  };
+  return { source: "folder", name, paths, take: async (number) => list[number], weigh };
 }
 
 export function takeZip(file) {
@@ -66,6 +73,7 @@ export function takeEntries(transfer) {
 
 const TOGETHER = 16; // directories that are listed at the same time
 
+// Of a folder only the names: for each file that is taken a browser keeps some eight kilobytes.
 export async function readEntries(entries, report) {
   const entry = entries.length === 1 ? entries[0] : null;
   if (entry?.isFile && /\.zip$/i.test(entry.name)) return takeZip(await toFile(entry));
@@ -77,19 +85,21 @@ export async function readEntries(entries, report) {
     for (;;) {
       const some = await new Promise((done, fail) => reader.readEntries(done, fail));
       if (!some.length) break;
-      const there = some.filter((one) => one.isFile);
-      const taken = await Promise.all(there.map((one) => toFile(one).catch(() => null))); // one may be gone already
-      for (const [at, file] of taken.entries()) {
-        if (!file) continue;
-        paths.push(path + there[at].name);
-        files.push(file);
+      for (const there of some) {
+        if (there.isDirectory) directories.push([there, `${path}${there.name}/`]);
+        else paths[files.push(there) - 1] = path + there.name;
       }
-      for (const one of some) if (one.isDirectory) directories.push([one, `${path}${one.name}/`]);
       report(files.length); // which may throw: the reader has pressed stop
     }
   };
   while (directories.length) await Promise.all(directories.splice(0, TOGETHER).map(list));
-  return { source: "folder", name: entry.name, paths, files };
+  const weigh = async (number) => {
+    const entry = files[number];
+    if (!entry.getMetadata) return toFile(entry).then((file) => [file.size, file.lastModified]); // not in every browser
+    const { size, modificationTime } = await new Promise((done, fail) => entry.getMetadata(done, fail));
+    return [size, +modificationTime];
+  };
+  return { source: "folder", name: entry.name, paths, take: (number) => toFile(files[number]), weigh };
 }
 
 const toFile = (entry) => new Promise((done, fail) => entry.file(done, fail));

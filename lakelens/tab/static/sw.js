@@ -3,6 +3,22 @@
 const NAME = `lakelens-tab-${VERSION}`;
 const find = (name) => new URL(name, registration.scope).href;
 const KNOWN = new Set(KEPT.map(find));
+const ASKED = find("asked/");
+
+// What a worker wants to know of its page, and waits for: the page answers on the channel whose name is in the address.
+function askPage(url) {
+  const [page, ...question] = url.href.slice(ASKED.length).split("/");
+  const number = crypto.randomUUID();
+  const channel = new BroadcastChannel(`lakelens-${page}`);
+  return new Promise((done) => {
+    channel.onmessage = ({ data }) => {
+      if (data.number !== number || data.question) return;
+      channel.close();
+      done(new Response(data.content ?? null, { status: data.status, headers: { "lakelens-page": page } }));
+    };
+    channel.postMessage({ number, question });
+  });
+}
 
 addEventListener("install", (event) => {
   const fresh = SHELL.map((name) => new Request(find(name), { cache: "no-cache" }));
@@ -30,6 +46,7 @@ addEventListener("fetch", (event) => {
     if (request.mode === "cors") event.respondWith(fetch(new Request(request, { redirect: "error", credentials: "omit", cache: "no-cache" })));
     return;
   }
+  if (url.href.startsWith(ASKED)) return event.respondWith(askPage(url));
   url.search = url.hash = "";
   if (request.method !== "GET" || !KNOWN.has(url.href)) return;
   event.respondWith((async () => {

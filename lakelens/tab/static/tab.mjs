@@ -1,6 +1,6 @@
 // The page: Open, and then the explorer. The fragment says what is shown; links and forms change it, and each change is a
 // question to Python, of which the last one asked is shown when it is answered.
-import { fetchParts, findPicture, keepPicture, Python, Stopped } from "./python.mjs";
+import { answerFor, fetchParts, findPicture, keepPicture, Python, Stopped } from "./python.mjs";
 import { agree, findAsked, formatFragment, hasAgreed, parseAddress, parseFragment, readEntries, takeChosen, takeEntries, takeZip } from "./source.mjs";
 import { describeFar, describeLake, describeRead, describeSize, make, parsePage, Steps } from "./view.mjs";
 
@@ -10,10 +10,13 @@ const host = at("lt-page"), start = at("lt-open"), notice = at("lt-notice"), sai
 const OPEN_TITLE = document.title;
 const PATIENCE = 400; // milliseconds before a word about waiting
 const MANY = 500; // files of a dropped folder, before a word about listing them
+const HANDED = 10_000; // files of a folder that Python gets; of a larger one it asks for each
+const AT_ONCE = 250; // files that it gets at the same time
 const PICTURE_LATER = 3000; // milliseconds: a first page goes before
 const total = known.parts.reduce((sum, { size }) => sum + size, 0);
 const scrolled = new Map(); // by fragment, where a reader was
 const python = new Python();
+const page = answerFor(() => lake);
 let lake = null; // what is open, or was before it was stopped
 let isOpen = false;
 let about = null; // what Python said when it started
@@ -90,9 +93,13 @@ async function startWith(parts, picture) {
       await keepPicture(known, null);
     }
   }
-  const said = await python.start(parts);
-  if (said.picture) setTimeout(() => keepPicture(known, said.picture), PICTURE_LATER);
-  return said;
+  const { picture: made, ...answer } = await python.start(parts);
+  if (made) {
+    const kept = new Blob([made]); // which a browser holds outside of the page
+    made.transfer(0);
+    setTimeout(() => keepPicture(known, kept), PICTURE_LATER);
+  }
+  return answer;
 }
 
 // Open a lake, and go on at an address of it.
@@ -106,6 +113,8 @@ async function open(next, address) {
   try {
     await startPython(steps, mine);
     if (mine !== asked) return;
+    const isHanded = next.source === "folder" && (await handFiles(next, steps, mine));
+    if (mine !== asked) return;
     const began = performance.now();
     const words = next.source === "zip" ? "Unpacking" : "Looking for tables";
     steps.begin(words);
@@ -117,12 +126,28 @@ async function open(next, address) {
     };
     const prefix = formatFragment(next.source, next.name).slice(1, -1);
     const host = next.source === "url" ? findAsked(new URL(next.name)) : null;
-    await python.ask({ kind: "open", source: next.source, name: next.name, host, prefix, paths: next.paths, files: next.files });
+    await python.ask({ kind: "open", source: next.source, name: next.name, host, prefix, paths: next.paths, files: next.files, page: isHanded ? null : page });
     isOpen = true;
     await showPage(address, mine);
   } catch (error) {
     if (mine === asked) showFailure(error);
   }
+}
+
+// The files that Python has it reads by itself. But a browser keeps some ten kilobytes for each, and goes to the disk for each:
+// of a large folder Python gets none and asks this page, where it can; then this is false.
+async function handFiles({ paths, take }, steps, mine) {
+  const { length } = paths;
+  if (length > HANDED && page && (await python.ask({ kind: "canAsk", page })).works) return false;
+  if (length > MANY) steps.begin("Taking the files");
+  for (let begin = 0; begin < length && mine === asked; begin += AT_ONCE) {
+    const numbers = Array.from({ length: Math.min(AT_ONCE, length - begin) }, (_, at) => begin + at);
+    const files = await Promise.all(numbers.map((number) => take(number).catch(() => null))); // one may be gone already
+    await python.ask({ kind: "take", files });
+    steps.update(`Taking the files: ${(begin + files.length).toLocaleString("en")} of ${length.toLocaleString("en")}`);
+  }
+  steps.end();
+  return true;
 }
 
 function showFailure(error) {
@@ -294,7 +319,7 @@ function openAddress(name, address) {
 
 // A folder or a zip that was chosen: at the place of the fragment, where that is of the same name.
 function take(next) {
-  if (!next.files.length) return showOpen([make("p", {}, make("b", {}, `${next.name} has no files.`), " Choose the directory of a table, or of a warehouse.")]);
+  if (next.paths?.length === 0) return showOpen([make("p", {}, make("b", {}, `${next.name} has no files.`), " Choose the directory of a table, or of a warehouse.")]);
   const wanted = parseFragment(location.hash);
   const goesOn = wanted?.source === next.source && wanted.name === next.name;
   const fragment = goesOn ? location.hash : formatFragment(next.source, next.name);
@@ -339,8 +364,9 @@ function listen() {
     if (!input) continue; // a framed page opens what it is told
     at(`lt-${kind}`).addEventListener("click", () => input.click());
     input.addEventListener("change", () => {
-      if (input.files.length) take(kind === "folder" ? takeChosen(input.files) : takeZip(input.files[0]));
-      input.value = "";
+      const { files } = input;
+      input.files = new DataTransfer().files; // a browser would keep the names of all in the history; the list stays as it is
+      if (files.length) take(kind === "folder" ? takeChosen(files) : takeZip(files[0]));
     });
   }
   if (known.isEmbed) return;

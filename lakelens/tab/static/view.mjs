@@ -29,24 +29,24 @@ const count = (number) => number.toLocaleString("en");
 const countFiles = (number) => (number === 1 ? "1 file" : `${count(number)} files`);
 export const describeSize = size;
 
-export function describeLake({ source, files, bytes }) {
+export function describeLake({ source, paths, bytes }) {
   if (source === "sample") return "a sample, written by the engine itself";
   if (source === "zip") return `${size(bytes)}`;
   if (source === "url") return "at an address; its host alone is asked";
-  return `${countFiles(files.length)}, read where they are`;
+  return `${countFiles(paths.length)}, read where they are`;
 }
 
 export function describeRead(lake, read) {
   if (lake.source === "sample") return "sample, from this page";
   if (lake.source === "zip") return `zip of yours, ${size(lake.bytes)}; nothing was sent`;
   if (lake.source === "url") return `${new URL(lake.name).host}: ${count(read.files)} requests, ${size(read.bytes)}; nobody else was asked`;
-  return `folder of yours: read ${count(read.files)} of ${countFiles(lake.files.length)}, ${size(read.bytes)}; nothing was sent`;
+  return `folder of yours: read ${count(read.files)} of ${countFiles(lake.paths.length)}, ${size(read.bytes)}; nothing was sent`;
 }
 
 // How far Python is while it says nothing else.
-export function describeFar({ source, files }, read) {
+export function describeFar({ source, paths }, read) {
   if (source === "url") return `${count(read.files)} requests, ${size(read.bytes)}`;
-  const looked = source === "folder" ? `looked at ${count(read.looked)} of ${countFiles(files.length)}, ` : "";
+  const looked = source === "folder" ? `looked at ${count(read.looked)} of ${countFiles(paths.length)}, ` : "";
   return `${looked}read ${count(read.files)}, ${size(read.bytes)}`;
 }
 

@@ -2,7 +2,7 @@
 //
 // What a folder has stays on the disk: files are read by ranges, where and when Python asks for them. Each message has an id,
 // and its answer the same one; while Python is busy it only says what it has read.
-import { mountFolder } from "./folder.mjs";
+import { askForFiles, Gone, mountFolder, readFiles } from "./folder.mjs";
 import { loadPyodide } from "./pyodide.mjs";
 
 const ROOT = "/lake";
@@ -23,6 +23,7 @@ importlib.invalidate_caches()
 const plainFetch = self.fetch.bind(self);
 const read = { files: new Set(), bytes: 0, looked: 0, said: 0 };
 let python, inside, tab, makeTab, lock;
+let handed = []; // the files of a folder, some at a time
 
 function unpackGzip(bytes, type = "application/octet-stream") {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -78,6 +79,9 @@ async function start({ parts, picture }) {
     }
   }
   inside = python.pyimport("lakelens.tab.inside");
+  // neither the picture nor what was packed is held any longer
+  delete python._api.config._loadSnapshot;
+  for (const name of Object.keys(parts)) delete parts[name];
   return { index: python._api.config.cdnUrl, packages: Object.keys(lock.packages).sort(), picture: made };
 }
 
@@ -92,8 +96,8 @@ const told = {
     read.looked++;
     sayRead();
   },
-  read(file, count) {
-    read.files.add(file);
+  read(number, count) {
+    read.files.add(number);
     read.bytes += count;
     sayRead();
   },
@@ -125,6 +129,33 @@ function makeAsk(host) {
   };
 }
 
+// Asks the page for what it alone has, and waits for it: the service worker passes the question on. What a server answers in
+// its place has no such header.
+function askPage(page, ...question) {
+  const request = new XMLHttpRequest();
+  request.open("GET", new URL(["asked", page, ...question].join("/"), HERE), false);
+  request.responseType = "arraybuffer";
+  request.send();
+  if (request.getResponseHeader("lakelens-page") !== page) throw new Error("the page does not answer");
+  if (request.status === 404) throw new Gone();
+  if (request.status !== 200) throw new Error("cannot be read");
+  return new Uint8Array(request.response);
+}
+
+function canAsk({ page }) {
+  try {
+    askPage(page, "weigh", 0, 0);
+    return { works: true };
+  } catch {
+    return { works: false };
+  }
+}
+
+function take({ files }) {
+  handed.push(...files);
+  return {};
+}
+
 // an address has a root of its own scheme: nothing below it is looked for on a disk; what is in a zip is on one
 function nameAddress(address) {
   const { pathname } = new URL(address);
@@ -132,14 +163,17 @@ function nameAddress(address) {
   return /\.zip$/i.test(pathname) ? root : `web:/${root.slice(ROOT.length)}`;
 }
 
-function open({ source, host, name, prefix, paths, files, root = nameRoot(name) }) {
+function open({ source, host, name, prefix, paths, page, files = handed, root = nameRoot(name) }) {
   if (source === "sample") python.pyimport("lakelens.samples").unpack_table(name, python.pyimport("pathlib").Path(ROOT));
-  else if (source === "folder") mountFolder(python.FS, root, paths, files, told);
-  else if (source === "zip") {
-    mountFolder(python.FS, "/zip", ["dropped.zip"], files, told);
+  else if (source === "folder") {
+    const ask = (...question) => askPage(page, ...question);
+    mountFolder(python.FS, root, paths, page ? askForFiles(ask, paths.length) : readFiles(files), told);
+  } else if (source === "zip") {
+    mountFolder(python.FS, "/zip", ["dropped.zip"], readFiles(files), told);
     inside.unpack("/zip/dropped.zip", root);
   }
   makeTab = () => (source === "url" ? inside.open_address(makeAsk(host), name, nameAddress(name), prefix) : inside.Tab(root, prefix));
+  handed = [];
   tab = makeTab();
   return {};
 }
@@ -165,7 +199,7 @@ async function fetchPackages() {
   return {};
 }
 
-const KINDS = { start, open, answer, write, fetchPackages };
+const KINDS = { start, canAsk, take, open, answer, write, fetchPackages };
 
 // of a traceback the words of the error itself
 function describe(error) {
