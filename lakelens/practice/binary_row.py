@@ -155,7 +155,7 @@ def dump_row(row: StoredRow) -> Exhibit:
         ("arity", 0, 4, 4),
         ("header", 4, head, 4),
         ("slots", head, fixed, 4),
-        ("far items", fixed, len(row.data), 4),
+        ("variable part", fixed, len(row.data), 4),
     )
     return dump_bytes("The bytes; “at” counts from the byte after the arity", row.data, parts)
 
