@@ -38,7 +38,8 @@ from lakelens.whole import write_whole
 
 _ROOT = Path(lakelens.__file__).parent
 _DATE = (1980, 1, 1, 0, 0, 0)  # of every file in the zip: when a report was made is nobody's business
-_CONTENTS = {
+#: What is in a report, by name.
+CONTENTS = {
     "versions.json": "lakelens, Python, the platform, and the packages that lakelens uses",
     "check.json": "what a check of the table finds: counts by kind, without a message or a path",
     "call.json": "the question that was asked: how it ends on the table (kind of error, place in lakelens), and on the "
@@ -80,6 +81,13 @@ def write_report(
     place = Path(target).resolve()
     if place.is_relative_to(Path(table.location).resolve()):
         raise LakeError("the report would be in the table, into which nothing is written", path=str(place))
+    packed = make_report(table, call, keep)
+    write_whole(place, pack_report(packed))
+    return {name: len(content) for name, content in packed.items()}
+
+
+def make_report(table: Table, call: str = "", keep: Sequence[str] = ()) -> dict[str, bytes]:
+    """Make the files of a report, its README first: see `write_report`."""
     asked = _read_call(call) if call else None
     files: dict[str, bytes] = {
         "versions.json": _write(_list_versions()),
@@ -99,13 +107,16 @@ def write_report(
             files |= _read_files(Path(str(skeleton)))
             files["skeleton-check.json"] = _write(_ask_whole(str(skeleton), find_question("check"), {}))
         readme = "\n".join((*_list_lines(table, files, left_out, keep), ""))
-    packed = {"README.md": readme.encode(), **files}
-    held = io.BytesIO()
-    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in packed.items():
+    return {"README.md": readme.encode(), **files}
+
+
+def pack_report(files: Mapping[str, bytes]) -> bytes:
+    """Pack the files of a report, in their order."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
             archive.writestr(zipfile.ZipInfo(name, _DATE), content, zipfile.ZIP_DEFLATED)
-    write_whole(place, held.getvalue())
-    return {name: len(content) for name, content in packed.items()}
+    return packed.getvalue()
 
 
 def _write(held: Any) -> bytes:
@@ -233,7 +244,7 @@ def _list_lines(
     yield ""
     yield "Look through it before you pass it on. What it contains:"
     yield ""
-    for name, words in _CONTENTS.items():
+    for name, words in CONTENTS.items():
         held = [content for path, content in files.items() if path.startswith(name)]
         if held:
             many = f"{len(held):,} files, " if name[-1] == "/" else ""

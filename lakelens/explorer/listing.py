@@ -28,6 +28,8 @@ SIZE = 50
 FROM, SORT, FILTER = "from", "sort", "q"
 #: What is asked of a list too: the form in which all of it is wanted.
 AS = "as"
+#: In what form the report of a fault leaves its page.
+ZIP = "zip"
 #: What a list may be asked to show only, by the value of a column: its name in addresses is the column's.
 ONLY = ("content", "partition", "partitions", "what")
 #: What a list of files is asked: only those `with=deletes`.

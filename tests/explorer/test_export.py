@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import shutil
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import lakelens as ll
+from lakelens.answers.bug import CONTENTS
 from lakelens.errors import LakeError, Missing
 from lakelens.explorer import download
 from lakelens.explorer.download import Export, find_export, write_csv, write_json, write_parquet
@@ -24,7 +26,7 @@ from lakelens.explorer.place import Place
 from lakelens.model.arrow import drop_empty_structs
 from lakelens.model.facts.json_values import make_plain
 from lakelens.model.table import Table
-from tests.explorer.reading import Reader, list_listings
+from tests.explorer.reading import Reader, list_listings, read_text
 from tests.serving.running import serving
 
 SAMPLES = ("iceberg-evolution", "iceberg-branches", "paimon-tags", "paimon-deletion-vectors", "hive", "delta")
@@ -238,3 +240,21 @@ def test_damage_is_an_error_and_no_list(tmp_path: Path) -> None:
     except LakeError:
         return
     assert isinstance(found, Page) and found.status != 200
+
+
+def test_a_report_of_a_fault_leaves_its_page_as_a_zip() -> None:
+    """Findings lead to it; it says what the zip contains, and the zip is that of `lakelens bug`."""
+    reader = Reader.of_sample("iceberg")
+    found, markup = reader.get("findings")
+    assert "report" in {place.page for place in reader.follow(found.place, markup)}
+    shown, markup = reader.get("report")
+    assert all(name in read_text(markup) for name in CONTENTS)
+    export = find_export(reader.explorer, shown.place.ask(**{"as": "zip", "call": "explain 'id > 15'"}))
+    assert isinstance(export, Export) and export.media_type == "application/zip"
+    with zipfile.ZipFile(io.BytesIO(b"".join(export.chunks))) as archive:
+        names = archive.namelist()
+        assert names[0] == "README.md" and {"call.json", "check.json"} <= set(names)
+        assert json.loads(archive.read("call.json"))["question"] == "explain"
+        assert b"merged" not in b"".join(map(archive.read, names))
+    with pytest.raises(LakeError, match="nonsense"):
+        find_export(reader.explorer, shown.place.ask(**{"as": "zip", "call": "nonsense"}))

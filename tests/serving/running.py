@@ -25,6 +25,7 @@ class Running:
     def __init__(self, root: Path | str, *options: str) -> None:
         self.log = Path(tempfile.mkstemp(prefix="lakelens-serving-")[1])
         command = [sys.executable, "-m", "lakelens.cli", "serve", str(root), "--no-browser", "--port", "0"]
+        command += ["--timeout", "55"]  # another job on the machine makes no page late
         with self.log.open("w") as log:
             self.process = subprocess.Popen(
                 [*command, *options], stdout=subprocess.PIPE, stderr=log, text=True, env=dict(os.environ)

@@ -41,7 +41,7 @@ _ASKED = _PARTS | {FILTER, SORT, "run", "data", "map"}
 _NOT_THERE = 404
 _BYTES = "bytes"
 # what a reader asks: without a question there is nothing on these pages, and without a server no answer
-_QUESTIONS = frozenset(("explain", "row", "check", "sql", "dry_run"))
+_QUESTIONS = frozenset(("explain", "row", "check", "sql", "dry_run", "report"))
 # pages that say the same of the table, or of one stored object, whichever snapshot they are asked at
 _OF_NO_SNAPSHOT = frozenset(
     (
@@ -55,6 +55,7 @@ _OF_NO_SNAPSHOT = frozenset(
         "refs",
         "space",
         "findings",
+        "report",
     )
 )
 _MOST_SNAPSHOTS = 100  # of which an object is looked for at any of them
