@@ -31,23 +31,35 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 PAGES = HERE.parent / "docs" / "one-insert"
-#: Each page and the notebook that it is made of, with its title and the two sentences to take along.
+#: Each page and the notebook that it is made of, with its title, the two sentences to take along, and what to say without looking.
 FORMATS = {
-    "hive": ("01-hive", "Hive", "A table is a directory. The metastore knows which one; nothing names a file."),
+    "hive": (
+        "01-hive",
+        "Hive",
+        "A table is a directory. The metastore knows which one; nothing names a file.",
+        ("Who names the data file?", "Where are the names of the columns?",
+         "When does a reader see the row?", "What would a second INSERT touch?"),
+    ),
     "iceberg": (
         "02-iceberg",
         "Iceberg",
         "Every file is named by another, and one pointer names the first. To swap it is the commit.",
+        ("Who moves the pointer?", "In which order were the four files written?",
+         "Which of them would a second INSERT name again?", "Why are bounds in the manifest?"),
     ),
     "paimon": (
         "03-paimon",
         "Paimon",
         "Everything is in storage, and writers only add. The snapshot with the highest number is the table.",
+        ("Why is the base list empty?", "Which file would a second INSERT of the key 1 name again?",
+         "Who decides which row counts?", "What if LATEST is lost?"),
     ),
     "delta": (
         "13-delta",
         "Delta Lake",
         "A table is a log, and the file with the next number is the commit. A version is the sum of its commits.",
+        ("What makes the row visible?", "Where is the schema?",
+         "What happens to a writer who finds the number taken?", "What would a second INSERT touch?"),
     ),
 }
 TAG = "page"
@@ -76,8 +88,9 @@ p { margin: .8mm 0 }
 p.m { font-size: 7.3pt }
 code, pre { font-family: Menlo, Consolas, "DejaVu Sans Mono", "Liberation Mono", monospace; font-size: 92% }
 .sql { font-size: 9.4pt }
-figure { margin: 2mm 0 0 }
-svg { display: block; width: auto; height: auto; max-width: 158mm; max-height: 84mm; overflow: visible }
+figure { margin: 2mm 0 0; display: flex; flex-wrap: wrap; gap: 2mm 6mm }
+.ask { flex: 1 1 28mm; padding-top: 1mm }
+svg { display: block; width: auto; height: auto; max-width: 146mm; max-height: 84mm; overflow: visible }
 svg text { font-family: Helvetica, Arial, "Liberation Sans", "Nimbus Sans", Fitted, sans-serif }
 table { width: 100%; border-collapse: collapse; break-inside: avoid }
 th, td { padding: .25mm 3mm .25mm 0; text-align: left; vertical-align: top; border-bottom: .15mm solid #d8d8d8; font-size: 7.3pt;
@@ -202,14 +215,16 @@ def find_statement(name: str, folder: Path = HERE) -> str:
 
 def write_page(key: str, folder: Path = HERE) -> str:
     """The page of a format. Raises `ValueError` where no cell has the tag, or one shows nothing that can be printed."""
-    name, title, sentence = FORMATS[key]
+    name, title, sentence, questions = FORMATS[key]
     cells = list(list_cells(name, folder))
     printed = [(cell, more) for cell, more in cells if not more.get("before")]
     before = None if len(printed) == len(cells) else _list_files(cell for cell, more in cells if more.get("before"))
     parts = sorted((_draw_cell(cell, more, before) for cell, more in printed), key=lambda part: part[0])
     if not parts:
         raise ValueError(f"no cell of {name} has the tag {TAG!r}")
+    asked = "".join(f"<p>{escape(question)}</p>" for question in questions)
     body = "\n".join(drawn for _, drawn in parts)
+    body = body.replace("</figure>", f'<div class="ask"><b>Without looking</b>{asked}</div></figure>', 1)
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>

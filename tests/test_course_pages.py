@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import html
 import json
 import re
 from pathlib import Path
@@ -86,6 +87,9 @@ def test_the_pages_show_the_same_insert_and_what_it_made_of_each_file(
 ) -> None:
     page = (pages.PAGES / f"{key}.html").read_text("utf-8")
     assert "<code>INSERT INTO example_table VALUES (1, &#x27;a&#x27;)</code>" in page
+    assert page.count('<div class="ask">') == 1 and all(
+        f"<p>{html.escape(question)}</p>" in page for question in pages.FORMATS[key][3]
+    )
     files = page[page.index("<h2>The files</h2>") :].split("</table>")[0]
     assert (files.count(">CREATED<"), files.count("<td>untouched</td>")) == (created, untouched)
 

@@ -224,7 +224,7 @@ def draw_bucket(bucket: Bucket, y: float, above: Sequence[Rectangle]) -> tuple[l
     if bucket.first or bucket.last:
         at += 18
         half = (_LAST - _FIRST) / 2 - 8
-        marks.append(draw_text(_FIRST, at, fit(bucket.first, half, code=True), "c m"))
+        marks.append(draw_text(_FIRST, at, fit(f"key {bucket.first}", half, code=True), "c m"))
         marks.append(draw_text(_LAST, at, fit(bucket.last, half, code=True), "c m", "end"))
     if bucket.boxes:
         more, at = _draw_beside(bucket.boxes, at + 12, heights)
