@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from lakelens.analysis.explain.judgement import Judgement, Proof
 from lakelens.analysis.explain.levels import keeps_null, transform_values
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from lakelens.model.fileset import FileSet
+    from lakelens.model.fileset import FileColumns
     from lakelens.model.scan.placement import Placement
     from lakelens.model.scan.plan import FileBatch
     from lakelens.model.schema import PartitionField
@@ -38,10 +38,21 @@ _PLAIN = (
 COUNTS = ("null_counts", "value_counts", "nan_counts")
 
 
+class Pool(Protocol):
+    """As much of a set of files as is judged: a `FileSet`, or what else has its columns."""
+
+    @property
+    def columns(self) -> FileColumns:
+        """See `FileSet.columns`."""
+
+    def read_with(self, request: ScanRequest) -> list[FileBatch]:
+        """See `FileSet.read_with`."""
+
+
 class FileFacts:
     """What manifests say of some files, by column: the data files of a set, `places` being their numbers in it."""
 
-    def __init__(self, files: FileSet, placement: Placement, leaves: Sequence[str] | None) -> None:
+    def __init__(self, files: Pool, placement: Placement, leaves: Sequence[str] | None) -> None:
         from lakelens.arrays import np, pc
         from lakelens.model.scan.files_to_arrow import list_columns as list_known
 

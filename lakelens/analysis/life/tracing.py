@@ -69,9 +69,9 @@ def choose_files(past: Past, condition: Condition) -> Candidates:
     kept = judge_manifests(condition, manifests, open_placement(table)).kept
     left = [one for one, is_left in zip(manifests, kept.tolist(), strict=True) if is_left]
     scan = table.scan_manifests(left) if left else None
-    pool: Any = gather_files(past) if scan is None and left else None if scan is None else _Pool(scan)
-    if pool is None:
+    if not left:
         return Candidates([], 0, 0)
+    pool = gather_files(past) if scan is None else _Pool(scan)
     leaves = [name for term in list_terms(condition) for name in list_leaves(term)]
     facts = FileFacts(pool, open_placement(table), leaves)
     chosen_files = judge_files(condition, facts).kept
@@ -130,8 +130,8 @@ class _Pool:
         """See `FileSet.columns`."""
         return self._scan.columns
 
-    def iterate_batches(self, request: ScanRequest) -> Iterator[FileBatch]:
-        """See `FileSet.iterate_batches`."""
+    def read_with(self, request: ScanRequest) -> list[FileBatch]:
+        """See `FileSet.read_with`."""
         import numpy as np
         import pyarrow as pa
         import pyarrow.compute as pc
@@ -139,6 +139,7 @@ class _Pool:
         from lakelens.model.scan.scan_to_arrow import iterate_batches
 
         columns = (*(request.columns or ()), "status")
+        chosen = []
         for batch in iterate_batches(self._scan, replace(request, columns=columns, entries=True)):
             status, paths = batch.plain["status"], batch.plain["path"].to_pylist()
             live = pc.is_in(status, value_set=pa.array(_LIVE)).to_numpy(zero_copy_only=False)
@@ -146,7 +147,8 @@ class _Pool:
                 if paths[row] in self._seen:
                     live[row] = False
                 self._seen.add(paths[row])
-            yield batch.filter(pa.array(live))
+            chosen.append(batch.filter(pa.array(live)))
+        return chosen
 
 
 # Versions of a row that do not fit the predicate: found by row id in the files that a commit wrote or took rows from.
