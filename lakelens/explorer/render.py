@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from lakelens.explorer.linker import make_linker, make_part_links, name_plainly
 from lakelens.explorer.page import Drawing, Page, Part, Split
 from lakelens.explorer.place import Place
+from lakelens.installed import has_arrays
 from lakelens.model.bytes_view import BytesView
 from lakelens.views.card.markup import template_environment
 from lakelens.views.card.model import Card, Cell, Note, Target
@@ -41,6 +42,8 @@ def render_page(page: Page, *, link: Callable[[Place], str] | None = None, asset
         page=page,
         # what is not there has no pages of its own
         keys_page=page.place.with_page("help") if page.status == 200 else Place(None, "", "help"),
+        # a whole installation makes one
+        report_page=page.place.with_page("report") if page.place.table is not None and has_arrays() else None,
         has_heading=not (page.parts and _has_heading(page.parts[0])),
         link=to,
         assets=where,

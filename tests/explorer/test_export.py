@@ -243,10 +243,11 @@ def test_damage_is_an_error_and_no_list(tmp_path: Path) -> None:
 
 
 def test_a_report_of_a_fault_leaves_its_page_as_a_zip() -> None:
-    """Findings lead to it; it says what the zip contains, and the zip is that of `lakelens bug`."""
+    """Every page of a table leads to it; it says what the zip contains, and the zip is that of `lakelens bug`."""
     reader = Reader.of_sample("iceberg")
-    found, markup = reader.get("findings")
-    assert "report" in {place.page for place in reader.follow(found.place, markup)}
+    for page in ("", "findings", "explain"):
+        found, markup = reader.get(page)
+        assert "report" in {place.page for place in reader.follow(found.place, markup)}
     shown, markup = reader.get("report")
     assert all(name in read_text(markup) for name in CONTENTS)
     export = find_export(reader.explorer, shown.place.ask(**{"as": "zip", "call": "explain 'id > 15'"}))

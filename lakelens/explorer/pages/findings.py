@@ -9,7 +9,6 @@ from lakelens.explorer.explorer import Visit, page
 from lakelens.explorer.listing import link_rows, make_listing
 from lakelens.explorer.offers import find_price
 from lakelens.explorer.page import Page, Part
-from lakelens.installed import has_arrays
 from lakelens.model.finding import Findings
 from lakelens.model.table import Table
 from lakelens.views.answers.check import format_counts, target_figures
@@ -33,9 +32,6 @@ def make_findings(visit: Visit) -> Page:
     notes = [Note(f"Looked at: {looked}."), Note(f"Not looked at: {unlooked}.")]
     if words:
         notes.append(Note(words, "mute", target=target))
-    if has_arrays():
-        report = named.page("report")
-        notes.append(Note("Something wrong here? A report to attach, without data", "mute", target=report))
     card = Card("Findings", describe_found(findings), alert=format_alert(findings), body=tuple(notes))
     parts: list[Part] = [card]
     if len(findings):
