@@ -70,6 +70,12 @@ class Moment:
     live_rows: int | None = None
     delete_files: int | None = None
 
+    @property
+    def mean_size(self) -> int | None:
+        """The mean bytes of a data or delete file, which fall as small files come; None where either is not recorded."""
+        files = (self.files or 0) + (self.delete_files or 0)
+        return None if not self.files or self.bytes is None else self.bytes // files
+
 
 def measure_files(files: FileSet | Iterable[DataFile]) -> FileShape:
     """Sizes and groups of files; partitions in order of their text, buckets by number.

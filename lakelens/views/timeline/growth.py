@@ -1,4 +1,4 @@
-"""How a table grew, as small charts in one picture: rows, files, bytes, delete files after each snapshot."""
+"""How a table grew, as small charts in one picture: rows, files, bytes, bytes a file, delete files after each snapshot."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lakelens.views.card import wording
 from lakelens.views.card.model import Picture
 from lakelens.views.svg import FONT, INKS, write_document, write_element
 
-_WIDTH, _HEIGHT, _GAP = 216, 84, 22
+_WIDTH, _HEIGHT, _GAP = 168, 84, 22
 _TOP, _BOTTOM = 34, 78  # of the line
 _STYLE = (
     f"svg{{{INKS}}}text{{{FONT};fill:var(--f)}}.m{{fill:var(--m)}}"
@@ -21,6 +21,7 @@ _CHARTS: tuple[tuple[str, Callable[[Moment], int | None], Callable[[int], str]],
     ("rows stored", lambda moment: moment.rows, wording.count),
     ("data files", lambda moment: moment.files, wording.count),
     ("bytes", lambda moment: moment.bytes, wording.size),
+    ("bytes a file", lambda moment: moment.mean_size, wording.size),
     ("delete files", lambda moment: moment.delete_files, wording.count),
 )
 
@@ -34,7 +35,7 @@ def draw_growth(moments: Sequence[Moment]) -> Picture | None:
     >>> days = [Moment(datetime(2026, 3, day, tzinfo=UTC), "append", day * 10, day, day * 100) for day in (1, 2, 5)]
     >>> picture = draw_growth(days)
     >>> picture.words
-    'After each of 3 snapshots: rows stored 10 to 50, data files 1 to 5, bytes 100 B to 500 B'
+    'After each of 3 snapshots: rows stored 10 to 50, data files 1 to 5, bytes 100 B to 500 B, bytes a file 100 B to 100 B'
     >>> draw_growth(days[:1]) is None
     True
     """
