@@ -29,6 +29,7 @@ _PAGES = ("timeline", "snapshots", "files", "manifests", "schema", "refs", "find
 _TABLES, _FILES, _TIMES = 400, 100_000, 3
 _HELD = re.compile(r"^Vm(?:HWM|RSS):\s+(\d+)", re.MULTILINE)
 _SETTLED = 5_000  # milliseconds: what is kept for the next visit is written after a first page
+_PATIENCE = 600_000  # milliseconds
 
 
 def time_opening(visitor: Visitor, folder: Path, way: str = "choose") -> float:
@@ -36,7 +37,7 @@ def time_opening(visitor: Visitor, folder: Path, way: str = "choose") -> float:
     visitor.open()
     began = time.perf_counter()
     (visitor.drop if way == "drop" else visitor.choose)(folder)
-    visitor.page.wait_for_selector(READY)
+    visitor.page.wait_for_selector(READY, timeout=_PATIENCE)
     return time.perf_counter() - began
 
 

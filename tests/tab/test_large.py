@@ -11,7 +11,7 @@ import pytest
 from lakelens.samples import unpack_table
 from tests.tab.visiting import READY, Visitor
 
-_FILES = 10_001
+_FILES = 20_001
 
 
 @pytest.fixture(scope="module")

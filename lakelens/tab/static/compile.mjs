@@ -37,9 +37,8 @@ def strip(source):
     return ast.unparse(tree).encode() + b"\\n"
 
 def compile_archive(content, first):
-    wanted = set(first.split())
-    made = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(content.to_bytes())) as archive, zipfile.ZipFile(made, "w") as compiled:
+    wanted, files, made = set(first.split()), [], io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content.to_bytes())) as archive:
         for entry in archive.infolist():
             name, held = entry.filename, archive.read(entry)
             if name.endswith(".py"):
@@ -51,7 +50,10 @@ def compile_archive(content, first):
                     name, held = f"{name}c", bytes(_code_to_timestamp_pyc(drop_lines(code), 0, 0))
                 else:
                     held = strip(held)
-            compiled.writestr(zipfile.ZipInfo(name, entry.date_time), held, zipfile.ZIP_STORED)
+            files.append((name.rpartition(".")[2], name, held))
+    with zipfile.ZipFile(made, "w") as compiled:
+        for _, name, held in sorted(files):  # compiled modules beside each other are packed to less
+            compiled.writestr(zipfile.ZipInfo(name), held, zipfile.ZIP_STORED)
     return made.getvalue()
 `);
 const compiled = python.globals.get("compile_archive")(new Uint8Array(readFileSync(path)), readFileSync(first, "utf8"));

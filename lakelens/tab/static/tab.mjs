@@ -10,7 +10,7 @@ const host = at("lt-page"), start = at("lt-open"), notice = at("lt-notice"), sai
 const OPEN_TITLE = document.title;
 const PATIENCE = 400; // milliseconds before a word about waiting
 const MANY = 500; // files of a dropped folder, before a word about listing them
-const HANDED = 10_000; // files of a folder that Python gets; of a larger one it asks for each
+const HANDED = 20_000; // files of a folder that Python gets; of a larger one it asks for each
 const AT_ONCE = 250; // files that it gets at the same time
 const PICTURE_LATER = 3000; // milliseconds: a first page goes before
 const total = known.parts.reduce((sum, { size }) => sum + size, 0);
