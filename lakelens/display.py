@@ -146,6 +146,19 @@ class Living(Interactive):
         if not call("widgets:show_widget", self):
             raise NotImplementedError
 
+    def show(self, detail: int = 1, *, meanings: bool | None = None) -> None:
+        """Show this object: as a widget in a notebook, as text elsewhere.
+
+        Parameters
+        ----------
+        detail
+            From 0 (one line) to 3 (everything); other than 1 it is the card.
+        meanings
+            Whether what each name stands for is a column of the tables; None for `options.display.meanings`.
+        """
+        if detail != 1 or not call("widgets:show_widget", self):
+            super().show(detail, meanings=meanings)
+
 
 def call(place: str, *given: Any, **options: Any) -> Any:
     """Call what a room above has as `module:name` below the package; it is loaded now, when it is first asked for."""

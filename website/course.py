@@ -117,6 +117,8 @@ def show_output(output: Mapping[str, Any]) -> str:
     data = output.get("data", {})
     if "text/html" in data:
         markup = STYLE.sub("", join(data["text/html"]))
+        if not markup:  # the place of a widget, whose still picture follows
+            return ""
         if _ACTIVE.search(re.sub(r">[^<]*<", "><", markup)):
             raise ValueError(f"an output with a script: {markup[:200]}")
         return f'<div class="ls-out">{markup}</div>'

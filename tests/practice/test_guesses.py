@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import pickle
 from pathlib import Path
@@ -14,6 +15,9 @@ from lakelens.errors import LakeError, WrongArgument
 from lakelens.practice.guesses.guess import compare_answer
 from lakelens.practice.guesses.journal import find_journal
 from lakelens.whole import NotWritten
+
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+GUESSING = ("01-hive", "02-iceberg", "03-paimon", "12-deletes", "15-crash-lab")
 
 
 @pytest.fixture(autouse=True)
@@ -198,3 +202,52 @@ def test_what_a_reader_writes_is_text_everywhere() -> None:
     for thing in (guess, guess.look(hostile + "!"), ll.guess("01-hive")):
         assert "<img" not in thing._repr_html_()
         assert "\x1b" not in thing.to_text() + repr(thing) and "\u202e" not in thing.to_text() + repr(thing)
+
+
+def list_calls(source: str) -> list[tuple[list[Any], ast.expr | None]]:
+    """The calls of `ll.guess` in a cell: what they are given, and the truth where one looks."""
+    code = "\n".join(line for line in source.splitlines() if not line.startswith("%"))
+    nodes = list(ast.walk(ast.parse(code))) if not source.startswith("%%") else []
+    looks = {
+        id(node.func.value): node.args[0]
+        for node in nodes
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "look"
+    }
+    return [
+        ([ast.literal_eval(argument) for argument in node.args], looks.get(id(node)))
+        for node in nodes
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "ll.guess"
+    ]
+
+
+@pytest.mark.parametrize("name", GUESSING)
+def test_each_guess_of_a_notebook_is_asked_then_looked_at_and_counted(name: str) -> None:
+    """The truth is worked out by the cell that looks; the place for a guess comes after the text that asks for one."""
+    cells = json.loads((NOTEBOOKS / f"{name}.ipynb").read_text("utf-8"))["cells"]
+    asked, looked, before = [], [], ""
+    for cell in cells:
+        source = "".join(cell["source"])
+        for given, truth in list_calls(source) if cell["cell_type"] == "code" else ():
+            assert given[0] == name
+            if truth is not None:
+                assert given[1] == asked[len(looked)], "one after the other"
+                assert not isinstance(truth, ast.Constant), "worked out, not written down"
+                looked.append(given[1])
+            elif len(given) == 2:
+                assert "*Guess" in before, source
+                asked.append(given[1])
+            else:
+                assert asked == looked and "## What you have learned" in before, "counted at the end"
+        before = source if cell["cell_type"] == "markdown" else before
+    assert len(set(asked)) == len(asked) >= 2
+
+
+def test_no_guess_of_anybody_is_in_a_notebook() -> None:
+    for path in NOTEBOOKS.glob("*.ipynb"):
+        for cell in json.loads(path.read_text("utf-8"))["cells"]:
+            for output in cell.get("outputs", ()):
+                text = "".join(output.get("data", {}).get("text/plain", ""))
+                assert "application/vnd.jupyter.widget-view+json" not in output.get("data", {})
+                if text.startswith(("Guess:", "Look:")):
+                    assert "write it down before you look" in text or "your guess: none" in text
+                assert not text.startswith("<Calibration") or "no guess was written down" in text

@@ -61,7 +61,7 @@ def card_of_calibration(calibration: Calibration, detail: int = 1) -> Card:
     ]
     body: list[Body] = []
     if bands:
-        body.append(cells.grid(("when you were", "right n#", "guesses n#"), bands, is_open=True))
+        body.append(cells.grid(("when you were", "right#", "guesses#"), bands, is_open=True))
     if rows:
         with display.using(max_rows=max(display.max_rows, len(rows))):
             body.append(cells.grid(("guess", "yours", "sure", "it was", "so"), rows, is_open=True))
@@ -69,6 +69,7 @@ def card_of_calibration(calibration: Calibration, detail: int = 1) -> Card:
         body.append(
             Note("What you guess is kept in a file of your own, and counts here once you looked.", "mute")
         )
+    body.append(cells.hint("ideas of the course, asked again after a day, a week and a month", "ll.review()"))
     return Card("Calibration", wording.clean(said), body=tuple(body))
 
 
