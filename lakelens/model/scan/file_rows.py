@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -233,7 +233,7 @@ class FileRows:
         if self._find_places() is not None:  # in another order than they are read
             yield from self.to_arrow(stats, wanted).to_batches(max_chunksize=size)
             return
-        for batch in self.read(request):
+        for batch in self.read(replace(request, sparing=True)):
             record_batch = assemble_batch(batch, layout)
             for start in range(0, record_batch.num_rows, size):
                 yield record_batch.slice(start, size)

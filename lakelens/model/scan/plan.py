@@ -56,7 +56,8 @@ class ScanRequest:
     entry's, and nothing is merged. `identity` asks for `FileBatch.identity` and `order`, `partitions` for its `partitions`.
     Of bounds and counts those of some `leaves` may be asked for (None: all). With `keeps_all` the caller keeps all batches
     in the end: those of a whole manifest may be built at once. With `ahead`, entries may be decoded while those before them
-    are built: faster, with one more piece of them in memory.
+    are built: faster, with one more piece of them in memory. With `sparing` nothing of a large manifest is kept that is not
+    being built, even where that means to decode it twice.
     """
 
     stats: bool = True
@@ -65,6 +66,7 @@ class ScanRequest:
     identity: bool = False
     keeps_all: bool = False
     ahead: bool = False
+    sparing: bool = False
     partitions: bool = False
     leaves: frozenset[str] | None = None
 

@@ -50,7 +50,7 @@ WORTH_BYTES_WARM = 48 * 1024
 
 def is_worthwhile(tasks: Iterable[ScanTask]) -> bool:
     """Check whether reading by column takes less time than reading record by record, its imports included."""
-    return sum(map(_weigh, tasks)) >= (WORTH_BYTES_WARM if is_warm() else WORTH_BYTES)
+    return sum(map(weigh, tasks)) >= (WORTH_BYTES_WARM if is_warm() else WORTH_BYTES)
 
 
 def is_warm() -> bool:
@@ -102,7 +102,7 @@ def stream_batches(
     request = make_request(scan.columns, stats=stats, wanted=columns, identity=True)
     layout = lay_out(scan.columns, request)
     repeats = Repeats()
-    for batch in iterate_batches(scan, request, workers=1):
+    for batch in iterate_batches(scan, replace(request, sparing=True), workers=1):
         assert batch.identity is not None
         new = repeats.find_new(batch.identity)
         record_batch = assemble_batch(batch if new.all() else batch.filter(pa.array(new)), layout)
@@ -211,7 +211,7 @@ def cut_portions(tasks: Sequence[ScanTask], limit: int = PORTION_BYTES) -> list[
     portions: list[list[ScanTask]] = []
     size = 0
     for task in tasks:
-        weight = _weigh(task)
+        weight = weigh(task)
         if not portions or (size + weight > limit and size > limit // 8):
             portions.append([])
             size = 0
@@ -220,7 +220,7 @@ def cut_portions(tasks: Sequence[ScanTask], limit: int = PORTION_BYTES) -> list[
     return portions
 
 
-def _weigh(task: ScanTask) -> int:
+def weigh(task: ScanTask) -> int:
     """The bytes of a manifest; at least `ENTRY_BYTES` for each entry, because like entries compress to next to nothing."""
     return max(task.size_bytes, ENTRY_BYTES * (task.entries or 0))
 

@@ -109,6 +109,17 @@ def decode_large_table(data: bytes, path: str, choose: Callable[[pa.Table], pa.T
     return None if None in tables else pa.concat_tables(tables)
 
 
+def decode_pieces(data: bytes, path: str) -> Iterator[pa.Table | None]:
+    """Decode the records of one file by column, those of Avro piece after piece; None where the rest does not decode."""
+    from lakelens.codecs.avro.bulk import decode_files
+
+    if sniff(data[:16]) != "avro":
+        yield _try_table(data, path)
+        return
+    for group in decode_files([data], limit=_GROUP_BYTES):
+        yield group.table
+
+
 def _decode_alone(data: bytes, path: str, choose: Callable[[pa.Table], pa.Table]) -> pa.Table | None:
     return next(decode_tables([(data, path)], choose, _GROUP_BYTES // 2))
 

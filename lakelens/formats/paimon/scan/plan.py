@@ -11,12 +11,12 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError
 from lakelens.formats.paimon.context import TableContext
-from lakelens.formats.paimon.manifests.containers import decode_large_table, decode_tables
+from lakelens.formats.paimon.manifests.containers import decode_large_table, decode_pieces, decode_tables
 from lakelens.formats.paimon.manifests.manifest import LIVE, REMOVED, PaimonManifest, read_metadata
 from lakelens.formats.paimon.scan.columns import KEYS, PlainColumns
 from lakelens.formats.paimon.scan.entries import (
@@ -49,6 +49,8 @@ if TYPE_CHECKING:
 
 #: Entries that are built at once.
 BATCH_ROWS = 16_384
+#: Where nothing is to be kept that is not being built: entries that are enough to build, and decompressed bytes to check.
+SPARING_ROWS, CHECKED_BYTES = 4_096, 2 * 1024 * 1024
 #: Bytes of a manifest that is worth two threads.
 LARGE_BYTES = 512 * 1024
 _REFUSED = object()
@@ -196,7 +198,7 @@ class PaimonScan(ColumnarScan):
 
     def load(self, tasks: Sequence[ScanTask]) -> Iterator[list[Part]]:
         """See `ColumnarScan.load`. Parts of one schema, in pieces of bounded size."""
-        for runs in self._load_runs(tasks, ()):
+        for runs in _cut_runs(self._load_parts(tasks, ())):
             yield from runs
             del runs  # what was built is not in memory beside the next manifest
 
@@ -212,9 +214,14 @@ class PaimonScan(ColumnarScan):
         if not self.is_fast(tasks):
             yield from super().read(tasks, request, removals)
             return
+        from lakelens.model.scan.scan_to_arrow import PORTION_BYTES, weigh
+
         unused = list_unused(_list_wanted(self.columns, request))
         given_up: set[int] = set()
-        for runs in self._load_runs(tasks, unused, request.keeps_all):
+        parts, enough = self._load_parts(tasks, unused, request.keeps_all), BATCH_ROWS
+        if request.sparing and not unused and any(weigh(task) >= PORTION_BYTES for task in tasks):
+            parts, enough = chain.from_iterable(map(self._load_pieces, tasks)), SPARING_ROWS
+        for runs in _cut_runs(parts, enough):
             built: list[Any] = [_REFUSED] * len(runs)
             if request.keeps_all:
                 built = share_work([partial(self._try_build, run, request, removals) for run in runs])
@@ -329,25 +336,6 @@ class PaimonScan(ColumnarScan):
         chosen._lock = self._lock  # they share what the lock is for
         return chosen
 
-    def _load_runs(
-        self, tasks: Sequence[ScanTask], unused: Collection[str], shared: bool = False
-    ) -> Iterator[list[list[Part]]]:
-        """Runs of parts of one schema, those together that are there at the same time, without `unused` fields."""
-        waiting: list[Part] = []
-        for part in self._load_parts(tasks, unused, shared):
-            if waiting and (part.table is None or part.table.schema != _get_schema(waiting[-1])):
-                yield list(cut_parts(waiting, BATCH_ROWS))
-                waiting = []
-            if part.table is None:
-                yield [[part]]
-            elif part.rows:
-                waiting.append(part)
-            del part
-            if sum(one.rows for one in waiting) >= BATCH_ROWS:
-                yield list(cut_parts(waiting, BATCH_ROWS))
-                waiting = []
-        yield list(cut_parts(waiting, BATCH_ROWS))
-
     def _load_parts(
         self, tasks: Sequence[ScanTask], unused: Collection[str], shared: bool = False
     ) -> Iterator[Part]:
@@ -361,6 +349,27 @@ class PaimonScan(ColumnarScan):
             del table  # or it would be there beside the next one
             yield part
             del part
+
+    def _load_pieces(self, task: ScanTask) -> Iterator[Part]:
+        """Load the entries of a manifest as `_load_parts` does, in many parts of which none is kept.
+
+        Nothing counts of a manifest that cannot be read to its end. So its entries are decoded and checked, without what
+        takes the memory, before the first part is given.
+        """
+        for data, path in self._read_all([task], []):
+            (table,) = decode_tables(
+                [(data, path)], partial(drop_fields, names=list_unused(())), CHECKED_BYTES
+            )
+            part = self._check(Part(task, table, rows=0 if table is None else table.num_rows))
+            if part.table is None:
+                yield part
+                continue
+            del table, part  # what was checked is not in memory beside the pieces
+            start = 0
+            for piece in decode_pieces(data, path):
+                rows = 0 if piece is None else piece.num_rows
+                yield Part(task, piece, start, rows)
+                start += rows
 
     def _read_all(self, tasks: Sequence[ScanTask], opened: list[ScanTask]) -> Iterator[tuple[bytes, str]]:
         for task in tasks:
@@ -437,6 +446,24 @@ class PaimonScan(ColumnarScan):
         )  # no schema file is read, no external location looked for again
         context.external.update(state["external"])
         self.__init__(context, *state["plan"])  # type: ignore[misc]
+
+
+def _cut_runs(parts: Iterable[Part], enough: int = BATCH_ROWS) -> Iterator[list[list[Part]]]:
+    """Runs of parts of one schema, those together that are there at the same time: as soon as there are `enough` rows."""
+    waiting: list[Part] = []
+    for part in parts:
+        if waiting and (part.table is None or part.table.schema != _get_schema(waiting[-1])):
+            yield list(cut_parts(waiting, BATCH_ROWS))
+            waiting = []
+        if part.table is None:
+            yield [[part]]
+        elif part.rows:
+            waiting.append(part)
+        del part
+        if sum(one.rows for one in waiting) >= enough:
+            yield list(cut_parts(waiting, BATCH_ROWS))
+            waiting = []
+    yield list(cut_parts(waiting, BATCH_ROWS))
 
 
 def _decode_shared(
