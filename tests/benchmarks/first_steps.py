@@ -66,11 +66,11 @@ _ANSWERS = (
     "table.space()._repr_html_()",
     "table.dry_run('expire_snapshots')._repr_html_()",
     "table.dry_run('remove_orphan_files')._repr_html_()",
-    "table.biography(table.files[5000].path)._repr_html_()",
+    "table.biography(table.files[0].path)._repr_html_()",
     "table.row('int_5 = 6000', most_files=50_000)._repr_html_()",
 )
 #: The peak has what each leaves behind for the next.
-_ALL = Step(f"({', '.join((*_ANSWERS, _REWRITE))})[0]", title="these answers, one after the other")
+_ALL = Step(f"({', '.join((_EXPLAIN, *_ANSWERS, _REWRITE))})[0]", title="these answers, one after the other")
 FILES = (
     Step(f"table.{BASE}", peers=("pyiceberg", "pypaimon", "duckdb_stats")),
     Step("len(table.files)", "files", _LISTING),
