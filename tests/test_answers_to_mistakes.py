@@ -51,8 +51,8 @@ def test_samples_is_the_verb_of_the_terminal() -> None:
 @pytest.mark.parametrize(
     ("text", "begun", "names"),
     [
-        ('t.explain("', "", ["id", "name", "p"]),
-        ('t.explain("id > 3 AND n', "n", ["name"]),
+        ('t.explain("', "", ["id", "name", "p", "NOT"]),
+        ('t.explain("id > 3 AND n', "n", ["name", "NOT"]),
         ("t.row('i", "i", ["id"]),
         ('t.files.where("rec', "rec", ["recorded_path", "record_count"]),
         ('t.sql("SELECT path FROM file', "file", ["file_format", "file_sequence_number", "files"]),
