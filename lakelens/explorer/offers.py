@@ -168,10 +168,9 @@ def guide_query(visit: Visit) -> list[Part]:
 
 def guide_condition(visit: Visit) -> list[Part]:
     """Guide a reader to a condition: the columns, and for each the least and the greatest value that is known of it."""
-    fields = list_fields(visit.table)
     rows = []
-    for name, _, values in list_words(visit.table, has_values=True):
-        field = fields[name.strip('"').replace('""', '"')]
+    words = list_words(visit.table, has_values=True)
+    for field, (name, _, values) in zip(list_fields(visit.table).values(), words, strict=False):
         ends = (
             [
                 Cell(
@@ -186,10 +185,8 @@ def guide_condition(visit: Visit) -> list[Part]:
         )
         rows.append((cells.code(name), Cell(wording.clean(str(field.type), 40), "code"), *ends))
     grid = cells.grid(("column", "type", "least", "greatest"), rows, is_open=True)
-    words = (
-        "what a condition can name; the values are of partitions and bounds, and each leads to a condition"
-    )
-    return [Section("Columns", words, (Card("", "", body=(grid,)),))]
+    about = "what a condition can name; the values are of partitions and bounds, each leads to a condition"
+    return [Section("Columns", about, (Card("", "", body=(grid,)),))]
 
 
 # --- maintenance procedures ------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from lakelens.errors import LakeError
 from lakelens.explorer.offers import _QUERIES
 from lakelens.explorer.page import Form, Page, Section
 from lakelens.querying import VIEWS, query_table
+from lakelens.samples import unpack_table
 from lakelens.views.card.model import Card
 from tests.explorer.reading import Reader, find_grid, list_listings, list_parts, read_text
 
@@ -202,3 +204,24 @@ def test_the_values_of_a_lake_do_not_leave_the_field() -> None:
     _, markup = reader.get("")
     (held,) = re.findall(r'data-words="([^"]*)"', markup)
     assert "<" not in held and [word[2] for word in json.loads(html.unescape(held))] == [[], [], []]
+
+
+def test_a_column_with_quotes_in_its_name_is_asked_about(tmp_path: Path) -> None:
+    """Names of a lake are quoted in a condition; one that cannot be typed is left out."""
+    place = unpack_table("iceberg", tmp_path)
+    newest = max(place.glob("metadata/*.metadata.json"))
+    text = (
+        newest.read_text()
+        .replace('"name" : "p"', '"name" : "\\"\'p\\""')
+        .replace('"name":"p"', '"name":"\\"\'p\\""')
+    )
+    newest.write_text(text)
+    reader = Reader(place)
+    assert reader.table.schema.names[2] == '"\'p"'
+    page, _ = reader.get("explain")
+    rows = find_grid(page, "greatest").rows
+    assert rows[2][0].text == '"""\'p"""' and rows[2][2].text == "0"
+    target = rows[2][2].target
+    assert target is not None
+    asked, _ = reader.get("explain", **dict(target.asked))
+    assert "Reads" in str(asked.parts)
