@@ -90,10 +90,8 @@ def find_names(text: str, namespace: Mapping[str, Any], rest: str = "") -> tuple
     found = _CONDITION.search(text)
     if found is not None:
         from lakelens.analysis.explain.completing import complete_condition
-        from lakelens.options import display
 
-        with display.using(progress=False):  # what waits for Tab shows no line of its own
-            begun, words = complete_condition(_check(_evaluate(found["path"], namespace)), found["begun"])
+        begun, words = complete_condition(_check(_evaluate(found["path"], namespace)), found["begun"])
         return begun, [
             word for word in words if word.isprintable() and not set(word) & {found["quote"], *"\\{}"}
         ]

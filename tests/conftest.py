@@ -52,9 +52,8 @@ def _choose_short(family: list[pytest.Item]) -> list[pytest.Item]:
 def scratch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """What is made in the machine's temporary directory goes with the run: a worker ends without cleaning up."""
     before, tempfile.tempdir = tempfile.tempdir, str(tmp_path_factory.mktemp("scratch"))
-    os.environ["LAKELENS_STATE"] = str(
-        tmp_path_factory.mktemp("state")
-    )  # a reader's own answers are no test's business
+    # a reader's own answers are no test's business
+    os.environ["LAKELENS_STATE"] = str(tmp_path_factory.mktemp("state"))
     yield
     tempfile.tempdir = before
 

@@ -93,12 +93,10 @@ def complete_columns(ctx: click.Context, param: click.Parameter, incomplete: str
 def complete_where(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete a condition: columns, operators, and values of the table's bounds."""
     from lakelens.analysis.explain.completing import complete_condition
-    from lakelens.options import display
 
     table = _open_quietly(ctx)
     try:
-        with display.using(progress=False):  # the line of the shell is not written into
-            begun, words = ("", []) if table is None else complete_condition(table, incomplete)
+        begun, words = ("", []) if table is None else complete_condition(table, incomplete)
     except LakeError:
         return []
     before = incomplete.removesuffix(begun)

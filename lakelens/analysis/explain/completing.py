@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from lakelens.analysis.explain.conditions import list_columns
+from lakelens.options import display
 
 if TYPE_CHECKING:
     from lakelens.model.schema import Field
@@ -51,7 +52,8 @@ def complete_condition(table: Table, text: str) -> tuple[str, list[str]]:
     elif expected == "operator":
         words = list_operators(fields[column])
     elif expected == "value":
-        words = list_values(table, [column])[column]
+        with display.using(progress=False):  # who waits for Tab is shown no line
+            words = list_values(table, [column])[column]
     else:
         words = expected.split()
     if begun.islower() and expected not in ("column", "value"):

@@ -149,17 +149,16 @@ def _number_bar(spot: Spot, scale: Scale, layout: Layout, index: int) -> Iterato
     if item.added > 0 and len(words) <= room:
         height = max(min(item.added, scale.up) / scale.pixel - 10, 3)
         yield _text(spot.x + 8, layout.zero - height, words)
-    sure, most = item.gone
-    words = f"{MINUS}{brief(sure)}" if sure == most > 0 else _format_deleted(spot)
-    if (item.deleted.most != 0 or most) and (layout.is_roomy or len(words) <= room):
+    words = _format_gone(spot)
+    if item.gone[1] and (layout.is_roomy or len(words) <= room):
         yield _text(spot.x + 8, layout.zero + 13, words)
 
 
-def _format_deleted(spot: Spot) -> str:
-    """Format the rows deleted, beside the bar."""
-    deleted = spot.item.deleted
-    if deleted.exact is not None:
-        return f"{MINUS}{brief(deleted.exact)}"
+def _format_gone(spot: Spot) -> str:
+    """Format the rows that went; of deletes whose rows are not known as many as may have gone, or their values."""
+    deleted, (sure, most) = spot.item.deleted, spot.item.gone
+    if sure == most:
+        return f"{MINUS}{brief(sure)}"
     if deleted.most is not None:
         return f"≤ {brief(deleted.most)}"
     return plural(spot.item.deleted_values, "value") if spot.item.deleted_values else "some"
