@@ -5,5 +5,11 @@ tab's, and the kernel's packages are pinned in `packages.lock`. Nothing is asked
 numpy and no Arrow.
 """
 
-#: The chapters that run without numpy and Arrow, which are on no registry for browsers.
-CHAPTERS = ("00-start", "04-binary-row")
+#: The chapters that run without numpy and Arrow, which are on no registry for browsers, but for a few cells.
+CHAPTERS = (
+    "00-start",
+    "04-binary-row",
+    "09-why-was-this-file-read",
+    "14-your-own-reader",
+    "16-tour",
+)
