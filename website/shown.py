@@ -24,10 +24,8 @@ from lakelens.views.card.markup import read_style
 from lakelens.views.hexdump.html import render_bytes
 from lakelens.views.render.html import common_style, render_card
 
-# a sample is in a directory that has another name each time, in which a line may break, and so does what an example makes
-_PLACE = re.compile(
-    r"/(?:<wbr>|[^\s<>\"'=])*lakelens-(?:<wbr>)?(?:sample-(?:<wbr>)?)?\w(?:(?:<wbr>)?\w){7}\b"
-)
+#: A sample is in a directory that has another name each time, in which a line may break, and so does what an example makes
+PLACE = re.compile(r"/(?:<wbr>|[^\s<>\"'=])*lakelens-(?:<wbr>)?(?:sample-(?:<wbr>)?)?\w(?:(?:<wbr>)?\w){7}\b")
 STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)
 _MOST = 120_000
 #: What a link begins with that leads into the tab, or to a notebook that runs in the browser.
@@ -59,7 +57,7 @@ def draw(thing: Any, detail: int = 1) -> str:
             markup = STYLE.sub("", data["text/html"])
         else:
             markup = render_card(thing, detail, style=False)
-    return _PLACE.sub("warehouse", markup)
+    return PLACE.sub("warehouse", markup)
 
 
 def lead_to_tab(address: str) -> str:

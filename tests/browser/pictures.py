@@ -5,7 +5,6 @@ The tables are the samples that ship with the package, written by the engines th
 
 from __future__ import annotations
 
-import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import lakelens as ll
 from tests.browser.browsers import launch_browser
 from tests.browser.lab import THEMES, Lab
 from tests.serving.running import serving
+from website.shown import PLACE
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
 # name of the picture: the lines of its cell, of which the last is shown, and the fold that is opened by hand
@@ -47,8 +47,7 @@ def make_cell(source: str) -> Any:
     *before, last = source.split("\n")
     exec("\n".join(before), names)  # noqa: S102 (our own lines, above)
     shown = eval(last, names)  # noqa: S307
-    place = r"(?:<wbr>|[^\s<>\"])*lakelens-(?:<wbr>)?sample-(?:<wbr>)?\w+"
-    html = re.sub(place, "warehouse", shown._repr_html_())
+    html = PLACE.sub("warehouse", shown._repr_html_())
     output = nbformat.v4.new_output("execute_result", {"text/html": html}, execution_count=1)
     return nbformat.v4.new_code_cell(source, outputs=[output], execution_count=1)
 

@@ -76,7 +76,7 @@ def test_no_page_has_a_path_of_the_machine_that_made_it(built: Built) -> None:
 @pytest.mark.parametrize("name", ["qewdzx4i", "qewdz_<wbr>4i", "_<wbr>ab_<wbr>cd_<wbr>e"])
 def test_the_place_of_a_sample_is_found_whatever_it_is_called(name: str) -> None:
     place = f"/tmp/<wbr>lakelens-<wbr>sample-<wbr>{name}/<wbr>iceberg"
-    assert shown._PLACE.sub("warehouse", f"<code>{place}</code>") == "<code>warehouse/<wbr>iceberg</code>"
+    assert shown.PLACE.sub("warehouse", f"<code>{place}</code>") == "<code>warehouse/<wbr>iceberg</code>"
 
 
 def test_every_question_and_verb_is_in_the_reference(built: Built) -> None:
