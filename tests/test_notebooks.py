@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import nbformat
@@ -134,6 +135,20 @@ def test_minutes_count_what_cards_show_unfolded(tmp_path: Path) -> None:
     reading = read_notebook(tmp_path / "x.ipynb")
     assert (reading.shown_words, reading.cells) == (6 + 2, 4)
     assert reading._replace(words=0, cells=0, shown_words=801).minutes == 2
+
+
+def test_where_a_guess_is_asked_for_it_can_be_written_down(notebook: nbformat.NotebookNode) -> None:
+    """The next cell is the form, a later one shows it beside the truth, and the last says how often one was right."""
+    form = r"^ll\.guess\(\"[\w-]+\", \"[^\"]+\"\)$"
+    asking = [
+        after.source.splitlines()[-1]
+        for cell, after in pairwise(notebook.cells)
+        if cell.cell_type == "markdown" and "*Guess" in cell.source
+    ]
+    code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+    assert asking == re.findall(form, code, re.MULTILINE)
+    assert all(f"{place}.look(" in code for place in asking)
+    assert len(re.findall(r"^ll\.guess\(\"[\w-]+\"\)$", code, re.MULTILINE)) == bool(asking)
 
 
 def test_every_fold_is_closed_and_rendered(notebook: nbformat.NotebookNode) -> None:

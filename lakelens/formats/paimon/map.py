@@ -26,6 +26,7 @@ _HINTS = ("a fixed name,", "may be stale")
 _SNAPSHOTS = ("JSON, one a", "commit")
 _LISTS = ("Avro, new with", "every commit")
 _MANIFESTS = ("Avro, entries", "ADD and DELETE")
+_WITH_INDEXES = ("Avro, entries;", "and index files")
 _FILES = ("Parquet, ORC,", "Avro or other")
 _FIELDS = {"base": "baseManifestList", "delta": "deltaManifestList", "changelog": "changelogManifestList"}
 _HOLDS = {"base": "all before", "delta": "what it did", "changelog": "for streams"}
@@ -282,7 +283,9 @@ class PaimonMap:
                 manifests.append(self._draw_indexes(len(lists) - 1))
         if not manifests:
             manifests = [Box("no manifest", "kept", (), 0, False)]
-        return [Tier("lists", tuple(lists), _LISTS), Tier("manifests", tuple(manifests), _MANIFESTS)]
+        has_indexes = self.snapshot.index_manifest is not None and bool(self.snapshot.index_files)
+        named = Tier("manifests", tuple(manifests), _WITH_INDEXES if has_indexes else _MANIFESTS)
+        return [Tier("lists", tuple(lists), _LISTS), named]
 
     def _draw_manifests(
         self, place: int, role: str, manifests: Sequence[PaimonManifest], error: LakeError | None

@@ -75,16 +75,23 @@ def _count_upper(files: Files, count: Count) -> LiveRows:
 def _find_merge(files: Files) -> str | None:
     """Find why the rows of a primary-key table cannot be counted: what must be merged; None when nothing must.
 
-    All files of a bucket on one level above 0 are one sorted run in which each key is once.
+    A file alone in its bucket and all files of a bucket on one level above 0 are one sorted run in which each key is once:
+    engines read such a run as it is (`rawConvertible`). What waits in the bucket of a postponed table is not read yet.
     """
-    levels: dict[tuple[bytes, int | None], set[int | None]] = {}
+    levels: dict[tuple[bytes, int | None], list[int | None]] = {}
     for file in files:
-        levels.setdefault((file.partition_bytes, file.bucket), set()).add(file.level)
+        levels.setdefault((file.partition_bytes, file.bucket), []).append(file.level)
         if file.delete_row_count:
             return file.merge_reason
         if file.delete_row_count is None:
             return f"{MERGED}; this writer did not record how many rows are deletes"
-    merging = sum(1 for level in levels.values() if len(level) > 1 or not next(iter(level)))
+    merging = sum(not _is_one_run(bucket, held) for (_, bucket), held in levels.items())
     if not merging:
         return None
     return f"{MERGED}, in {merging} of {len(levels)} buckets from several levels or from level 0"
+
+
+def _is_one_run(bucket: int | None, levels: Sequence[int | None]) -> bool:
+    """Whether files on some levels of a bucket are one run; level 0 may have keys twice, and so may one not recorded."""
+    is_alone = len(levels) == 1 and (bucket or 0) >= 0
+    return is_alone or (len(set(levels)) == 1 and bool(levels[0]))
