@@ -74,16 +74,16 @@ _ROOMY = 40  # of one that may break at its dots
 _BESIDE = "checksum"  # Hadoop's files beside the others of a local disk belong to no table
 
 _STYLE = """
-@page { size: A4; margin: 8mm 14mm }
+@page { size: A4; margin: 7mm 14mm }
 /* where there is no Helvetica and nothing of its widths, a wider font is made smaller, so that no text runs out of its box */
 @font-face { font-family: Fitted; src: local("DejaVu Sans"), local("Verdana"); size-adjust: 86% }
 @font-face { font-family: Fitted; font-weight: bold; src: local("DejaVu Sans Bold"), local("Verdana Bold"); size-adjust: 82% }
 :root { color-scheme: light }
 * { box-sizing: border-box }
-body { margin: 0 auto; padding: 3mm 0; max-width: 182mm; background: #fff; color: #1b1b1b;
-  font: 8.2pt/1.32 Helvetica, Arial, "Liberation Sans", "Nimbus Sans", Fitted, sans-serif }
+body { margin: 0 auto; padding: 1mm 0; max-width: 182mm; background: #fff; color: #1b1b1b;
+  font: 8.1pt/1.28 Helvetica, Arial, "Liberation Sans", "Nimbus Sans", Fitted, sans-serif }
 h1 { margin: 0; font-size: 14pt; line-height: 1.1 }
-h2 { margin: 1.8mm 0 .4mm; font-size: 9.2pt; break-after: avoid }
+h2 { margin: 1.4mm 0 .3mm; font-size: 9.2pt; break-after: avoid }
 p { margin: .8mm 0 }
 p.m { font-size: 7.3pt }
 code, pre { font-family: Menlo, Consolas, "DejaVu Sans Mono", "Liberation Mono", monospace; font-size: 92% }
@@ -93,7 +93,7 @@ figure { margin: 2mm 0 0; display: flex; flex-wrap: wrap; gap: 2mm 6mm }
 svg { display: block; width: auto; height: auto; max-width: 146mm; max-height: 84mm; overflow: visible }
 svg text { font-family: Helvetica, Arial, "Liberation Sans", "Nimbus Sans", Fitted, sans-serif }
 table { width: 100%; border-collapse: collapse; break-inside: avoid }
-th, td { padding: .25mm 3mm .25mm 0; text-align: left; vertical-align: top; border-bottom: .15mm solid #d8d8d8; font-size: 7.3pt;
+th, td { padding: .18mm 3mm .18mm 0; text-align: left; vertical-align: top; border-bottom: .15mm solid #d8d8d8; font-size: 7.3pt;
   line-height: 1.22 }
 th { color: #5f5f5f; font-weight: normal; white-space: nowrap }
 th.n, td.n { text-align: right; white-space: nowrap }
