@@ -27,8 +27,6 @@ class Results:
     machine: dict[str, Any] = field(default_factory=dict)
     measurements: list[Measurement] = field(default_factory=list)
     cold_start: dict[str, list[float]] = field(default_factory=dict)
-    cold_cpu: dict[str, list[float]] = field(default_factory=dict)
-    modules: dict[str, int] = field(default_factory=dict)
     minutes: dict[str, float] = field(default_factory=dict)
 
     def select(self, case: str, runner: str | None = None, **facts: Any) -> list[Measurement]:
@@ -68,8 +66,6 @@ class Results:
             "machine": self.machine,
             "minutes": self.minutes,
             "cold_start": self.cold_start,
-            "cold_cpu": self.cold_cpu,
-            "modules": self.modules,
             "measurements": [one.to_json() for one in self.measurements],
         }
         (folder / NAME).write_text(json.dumps(round_numbers(document), indent=1) + "\n")
@@ -94,8 +90,7 @@ def load_results(folder: Path) -> Results:
         Measurement(**{key: value for key, value in one.items() if key in known})
         for one in document["measurements"]
     ]
-    given = {key: value for key, value in document.items() if key != "measurements"}
-    return Results(measurements=measurements, **given)
+    return Results(document["machine"], measurements, document["cold_start"], document["minutes"])
 
 
 def round_numbers(value: Any) -> Any:
