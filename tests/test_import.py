@@ -77,7 +77,7 @@ def test_opening_reads_no_manifest(name: str) -> None:
     assert telling <= set(table.reads.paths)
 
 
-@pytest.mark.parametrize("name", ["delta", "iceberg", "paimon"])
+@pytest.mark.parametrize("name", ["iceberg", "paimon"])
 def test_a_card_and_the_listing_of_snapshots_load_no_engine_no_frame_no_arrow(name: str) -> None:
     script = f"import lakelens as ll\ntable = ll.sample({name!r})\ntable._repr_html_()\ntable.snapshots._repr_html_()"
     assert loaded_by(script) <= {"fastavro"}

@@ -16,11 +16,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
 
-import msgspec
-
 from lakelens.installed import read_text
-
-_read_text = msgspec.json.Decoder(str).decode
 
 # the last section of every search: words that mean the same on every card
 _ANYWHERE = "common.anywhere"
@@ -53,20 +49,11 @@ def load_section(section: str) -> Mapping[str, str]:
 @cache
 def _parse(file: str, name: str) -> Mapping[str, str]:
     # one section at a time: a card needs a tenth of them
+    import tomllib
+
     text = _split(file).get(name, "")
-    try:
-        return dict(map(_read_line, filter(None, text.splitlines())))
-    except ValueError:
-        import tomllib
-
-        return tomllib.loads(text)
-
-
-def _read_line(line: str) -> tuple[str, str]:
-    """Read a line as nearly all are, which JSON reads as TOML does. Raises `ValueError` for any other."""
-    name, meaning = line.split(" = ", 1)
-    is_bare = name.replace("-", "").replace("_", "").isalnum()
-    return name if is_bare else _read_text(name), _read_text(meaning)
+    parsed: Mapping[str, str] = tomllib.loads(text)
+    return parsed
 
 
 @cache
