@@ -24,7 +24,7 @@ from lakelens.views.card.markup import read_style
 from lakelens.views.hexdump.html import render_bytes
 from lakelens.views.render.html import common_style, render_card
 
-#: A sample is in a directory that has another name each time, in which a line may break, and so does what an example makes
+#: A sample is in a directory that has another name each time, in which a line may break, and so does what an example makes.
 PLACE = re.compile(r"/(?:<wbr>|[^\s<>\"'=])*lakelens-(?:<wbr>)?(?:sample-(?:<wbr>)?)?\w(?:(?:<wbr>)?\w){7}\b")
 STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)
 _MOST = 120_000

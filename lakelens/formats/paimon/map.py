@@ -253,6 +253,7 @@ class PaimonMap:
 
     def _draw_lists(self) -> list[Tier]:
         lists, manifests = [], []
+        described = _MANIFESTS
         # what the commit did comes first
         for place, (listed, (role, held)) in enumerate(self._in_order):
             error = listed.walk()[1]
@@ -281,11 +282,10 @@ class PaimonMap:
             )
             if count:
                 manifests.append(self._draw_indexes(len(lists) - 1))
+                described = _WITH_INDEXES
         if not manifests:
             manifests = [Box("no manifest", "kept", (), 0, False)]
-        has_indexes = self.snapshot.index_manifest is not None and bool(self.snapshot.index_files)
-        named = Tier("manifests", tuple(manifests), _WITH_INDEXES if has_indexes else _MANIFESTS)
-        return [Tier("lists", tuple(lists), _LISTS), named]
+        return [Tier("lists", tuple(lists), _LISTS), Tier("manifests", tuple(manifests), described)]
 
     def _draw_manifests(
         self, place: int, role: str, manifests: Sequence[PaimonManifest], error: LakeError | None

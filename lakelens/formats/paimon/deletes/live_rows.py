@@ -76,7 +76,8 @@ def _find_merge(files: Files) -> str | None:
     """Find why the rows of a primary-key table cannot be counted: what must be merged; None when nothing must.
 
     A file alone in its bucket and all files of a bucket on one level above 0 are one sorted run in which each key is once:
-    engines read such a run as it is (`rawConvertible`). What waits in the bucket of a postponed table is not read yet.
+    engines read such a file as it is (Paimon's `MergeTreeSplitGenerator`). What waits in the bucket of a postponed table
+    is not read yet.
     """
     levels: dict[tuple[bytes, int | None], list[int | None]] = {}
     for file in files:
