@@ -443,8 +443,79 @@ _COMPARE = Question(
     damage="lakelens.answers.comparing:format_unlikeness",
 )
 
+_CONFLICT = Question(
+    name="conflict",
+    ask="lakelens.analysis.conflict.conflict:explain_conflict",
+    summary="Show why a commit failed, or whether it would: the commits in between, and the files that collide.",
+    about="why a commit failed, by the text of its exception, or whether it would, by `--base` and `--operation`: "
+    "the commits in between, the files that collide with which check, what would have passed",
+    epilog="lakelens conflict sample:iceberg --base ~2 --operation merge --where 'p = 1'",
+    options=(
+        Option(name="error", metavar="[ERROR]", label="exception", example="the text of an exception"),
+        Option(
+            name="base",
+            flags=("--base",),
+            metavar="REF",
+            help="the snapshot that the writer started from: an id, a branch, a tag or a time",
+            label="started from",
+            example="an id, a branch, a tag or a time",
+            complete="lakelens.cli.completing:complete_ref",
+        ),
+        Option(
+            name="theirs",
+            flags=("--theirs",),
+            metavar="REF",
+            help="the last snapshot that is checked against, instead of the current one",
+            complete="lakelens.cli.completing:complete_ref",
+        ),
+        Option(
+            name="operation",
+            flags=("--operation",),
+            metavar="NAME",
+            help="append, overwrite, overwrite partitions, delete, update, merge or compaction",
+            label="operation",
+            example="merge",
+        ),
+        Option(
+            name="where",
+            flags=("--where",),
+            metavar="PREDICATE",
+            help="the filter of the operation, in SQL; of partitions that are overwritten, their condition",
+            complete="lakelens.cli.completing:complete_where",
+            label="filter",
+            example="lakelens.explorer.answers:write_not_null",
+        ),
+        Option(
+            name="isolation",
+            flags=("--isolation",),
+            metavar="LEVEL",
+            help="serializable or snapshot, instead of the table's own",
+        ),
+        Option(
+            name="mode",
+            flags=("--mode",),
+            metavar="MODE",
+            help="copy-on-write or merge-on-read, instead of the table's own",
+        ),
+    ),
+    parts=(
+        *("outcome", "headline", "operation", "where", "isolation", "mode", "retry"),
+        Datum("base", "base.id"),
+        *("between", "rulings", "collisions", "ways", "notes"),
+    ),
+    page=Page(
+        lists=(Listed("collisions", "files that collide"), Listed("between", "commits in between")),
+        words="Why a commit failed, or whether it would: by the text of an exception, or by the state that the writer "
+        "started from and its operation. No row is read.",
+        form="above",
+        back="The whole answer",
+        beside="of two writers",
+        needs_snapshots=True,
+    ),
+)
+
 #: By name, in the order in which the pages of a table have them.
 QUESTIONS = {
     question.name: question
-    for question in (_CHECK, _HEALTH, _EXPLAIN, _SPACE, _DRY_RUN, _ROW, _BIOGRAPHY, _SQL, _COMPARE)
+    for question in (_CHECK, _HEALTH, _EXPLAIN, _SPACE, _DRY_RUN, _ROW, _BIOGRAPHY, _SQL, _COMPARE, _CONFLICT)
 }

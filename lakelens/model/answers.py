@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from lakelens.analysis.check.check import Check
     from lakelens.analysis.compare import Comparison
+    from lakelens.analysis.conflict.conflict import Conflict
     from lakelens.analysis.diff.diff import Diff
     from lakelens.analysis.dry_run import Plan
     from lakelens.analysis.explain.explanation import Explanation
@@ -390,6 +391,72 @@ class Answers:
         'same'
         """
         return cast("Comparison", ask(self, "compare", other=other, data=data))
+
+    def conflict(
+        self,
+        error: Any = None,
+        *,
+        base: Any = None,
+        theirs: Any = None,
+        operation: str | None = None,
+        where: str | None = None,
+        isolation: str | None = None,
+        mode: str | None = None,
+    ) -> Conflict:
+        """Explain why a commit failed, or whether it would: which commits came between, and which of their files collide.
+
+        By an exception alone, the check that failed is what its text says, and the files that it names are looked for in the
+        table's history. With `base` and `operation` every check that the library makes of such a commit is asked of the
+        commits in between. Bounds and partitions decide whether a file may match; no row is read, nothing is written. The
+        rules are those of Iceberg's Java library, see `lakelens.formats.iceberg.conflict`; other formats have none yet.
+
+        Parameters
+        ----------
+        error
+            An exception, its text, or `(mine, theirs)`: the two snapshots.
+        base, theirs
+            The snapshot that the writer started from, and the last one that is checked against (default: the current one).
+        operation
+            "append", "overwrite" (by a filter), "overwrite partitions", "delete", "update", "merge" or "compaction".
+        where
+            The filter of the operation in SQL; None for the whole table.
+        isolation, mode
+            "serializable" or "snapshot"; "copy-on-write" or "merge-on-read": by default what the table's properties say.
+
+        Returns
+        -------
+        Conflict
+            `outcome`, `between`, `rulings`, `collisions` (the files; sizes in bytes), `ways` (what would have passed),
+            `retry`, `left` (files that nothing refers to, found by a listing).
+
+        Raises
+        ------
+        LakeError
+            The text is no conflict that is known, or the base is no ancestor.
+        Unsupported
+            The table's format has no such rules.
+
+        Examples
+        --------
+        >>> import lakelens as ll
+        >>> table = ll.sample("iceberg")
+        >>> table.conflict(base=table.snapshots[0].id, operation="append").outcome
+        'passes'
+        """
+        return cast(
+            "Conflict",
+            ask(
+                self,
+                "conflict",
+                error=error,
+                base=base,
+                theirs=theirs,
+                operation=operation,
+                where=where,
+                isolation=isolation,
+                mode=mode,
+            ),
+        )
 
     def skeleton(
         self, target: str | os.PathLike[str], *, keep: Collection[str] = (), seed: int | str | None = None

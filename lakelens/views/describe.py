@@ -23,6 +23,7 @@ CARDS = {
         "answers.commits": """practice.commits.seen.Moments practice.commits.seen.Kills
             practice.commits.seen.AnomalyTable""",
         "answers.compare": "analysis.compare.Comparison",
+        "answers.conflict": "analysis.conflict.conflict.Conflict",
         "answers.explanation": "analysis.explain.explanation.Explanation",
         "answers.guesses": """practice.guesses.guess.Guess practice.guesses.guess.Look
             practice.guesses.calibration.Calibration practice.guesses.review.Review

@@ -156,6 +156,7 @@ WRONG: dict[str, list[list[str]]] = {
         ["sample:iceberg", "sample:nothing"],
         ["sample:nothing", "sample:iceberg"],
     ],
+    "conflict": [["sample:iceberg"], ["sample:iceberg", "no such"], ["sample:nothing", "text"]],
     "bug": [
         ["sample:iceberg"],
         ["sample:nothing", "report.zip"],

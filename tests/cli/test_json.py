@@ -56,6 +56,10 @@ def check_every_verb(path: str, page: Path | None) -> None:
     assert answer["totals"]["kept"] == answer["totals"]["snapshot"]
     assert read_document("row", path, "FALSE")["versions"] == []
     assert read_document("compare", path, path)["same"]
+    first = next((snapshot["id"] for snapshot in told["snapshots"]["snapshots"]), None)
+    if table["format"] == "iceberg" and first is not None:
+        tried = ("--base", str(first), "--theirs", str(first), "--operation", "append")
+        assert read_document("conflict", path, *tried)["outcome"] == "passes"
     (count,) = read_document("sql", path, "SELECT count(*) AS files FROM files")["rows"]
     assert count["files"] == len(told["files"]["files"])
     for file in told["files"]["files"][:1]:

@@ -46,6 +46,7 @@ ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "biography": [(("@file",), {})],
     "check": [((), {}), ((), {"data": True})],
     "compare": [(("@table",), {}), (("@table",), {"data": True})],
+    "conflict": [((), {"base": "@first", "operation": "merge", "where": "@where"}), (("no such",), {})],
     "map": [((), {}), ((), {"snapshot": "@first"})],
     "StoredRow.map": [((), {})],
     "save": [(("@file.svg",), {})],

@@ -147,6 +147,13 @@ class Explanation(Tabular, Displayable):
         try_indexes(judgement, self._take, self.facts)
         return judgement
 
+    def may_fit(self, files: FileSet, *, bounds: bool = True) -> list[bool]:
+        """Say of each of some data files whether a row that fits may be in it; without `bounds` by its partition alone."""
+        leaves = [name for term in list_terms(self._known) for name in list_leaves(term)] if bounds else None
+        facts = FileFacts(files, open_placement(self.table), leaves)
+        kept: list[bool] = judge_files(self._known, facts).kept.tolist()
+        return kept
+
     # --- the answer ----------------------------------------------------------------------------------------------------
 
     @cached_property

@@ -30,6 +30,7 @@ class IcebergFormat(Driver):
     lifetimes = "lakelens.formats.iceberg:lifetimes.toml"
     parts = {  # noqa: RUF012
         "check": "lakelens.formats.iceberg.check.comparisons:IcebergChecking",
+        "conflict": "lakelens.formats.iceberg.conflict:Conflicting",
         "defects": "lakelens.formats.iceberg.book:BOOK",
         "health": "lakelens.formats.iceberg.health.rules:make_rules",
         "life": "lakelens.formats.iceberg.life:IcebergLiving",

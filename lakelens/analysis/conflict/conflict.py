@@ -1,0 +1,399 @@
+"""Why a commit failed, or whether it would: which commits came between, which of their files fail which check.
+
+    an exception      says which check failed, and often names files: the commits that added or removed them are found
+    two states        the checks of an operation are asked of every commit between the state that its writer
+                      started from and the other one
+
+Bounds and partitions decide whether a file may hold a row; no row is read. So "collides" is what the library would say
+from the same metadata, and not that two writers changed one row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+from lakelens.analysis.check.strays import find_strays
+from lakelens.analysis.explain.explanation import Explanation
+from lakelens.caching import cached_property
+from lakelens.display import Displayable, Named
+from lakelens.errors import LakeError, say_value
+from lakelens.model.check.attempt import Attempt, Collision, Collisions, Failure, Ruling, Rulings
+from lakelens.model.collections import Items, Tabular
+from lakelens.model.driver import require_part
+from lakelens.model.facts.facts import Fact
+from lakelens.model.fileset import FileSet
+from lakelens.model.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from lakelens.model.table import Table
+
+Outcome = Literal["collides", "passes", "unknown"]
+_MOST = 1_000  # commits that are looked at for the files that an exception names
+_MOST_TEXT = 100_000  # characters of an exception
+
+
+@dataclass(frozen=True, slots=True)
+class Meanwhile(Named):
+    """A commit that came between: whether a file of it collides, and what it added and removed."""
+
+    snapshot_id: int | None
+    committed_at: datetime | None
+    operation: str
+    collides: bool
+    added: int
+    removed: int
+    colliding: int
+
+
+class Meanwhiles(Items[Meanwhile]):
+    """The commits in between, the oldest first."""
+
+    __slots__ = ()
+    facts = (
+        Fact("snapshot_id", "int64"),
+        Fact("committed_at", "time"),
+        Fact("operation"),
+        Fact("collides", "bool"),
+        Fact("added", "int64"),
+        Fact("removed", "int64"),
+        Fact("colliding", "int64"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Way(Named):
+    """Something to do about it: whether the commit would have passed, "yes", "no" or "unknown", and at what price."""
+
+    change: str
+    passes: Literal["yes", "no", "unknown"]
+    price: str
+
+
+class Ways(Items[Way]):
+    """What would have passed, and what would not."""
+
+    __slots__ = ()
+    facts = (Fact("change"), Fact("passes"), Fact("price"))
+
+
+@dataclass(frozen=True)
+class Conflict(Tabular, Displayable):
+    """Why a commit failed, or whether it would.
+
+    `outcome` is "collides", "passes" (nothing that came between is in the way) or "unknown" (an exception that names no file
+    which the table's history has). `collisions` are the files, `rulings` the checks, `between` the commits, `ways` what
+    would have passed. `retry` is whether the same commit may pass when it is tried again, None where that is not known.
+    """
+
+    table: Table
+    outcome: Outcome
+    operation: str
+    where: str | None
+    isolation: str | None
+    mode: str | None
+    base: Snapshot | None
+    between: Meanwhiles
+    rulings: Rulings
+    collisions: Collisions
+    ways: Ways
+    retry: bool | None
+    failure: Failure | None = None
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def headline(self) -> str:
+        """The answer in a line."""
+        name = self.operation or "the commit"
+        if self.outcome == "collides":
+            culprits = [commit for commit in self.between if commit.collides]
+            first = culprits[0] if culprits else None
+            who = "" if first is None else f" by {first.operation} {first.snapshot_id}"
+            verb = "failed" if self.failure is not None else "would fail"
+            files = len(self.collisions)
+            return f"{name} {verb}{who}, {files} file{'' if files == 1 else 's'}; a retry of the commit cannot pass"
+        if self.outcome == "passes":
+            return f"{name}: nothing that came between collides; would pass" + (
+                " on a retry" if self.failure else ""
+            )
+        return f"{name} failed; nothing in the table's history is named by what it says"
+
+    @cached_property
+    def left(self) -> tuple[Any, ...]:
+        """Files that nothing refers to, written since the base was committed: what the failed writer may have left.
+
+        Looked for in a listing when this is first asked; not known to be of this writer where others fail too.
+        """
+        strays = find_strays(self.table)
+        since = None if self.base is None else self.base.committed_at
+        found = [*strays.orphans, *strays.young]
+        return tuple(
+            stray for stray in found if since is None or stray.modified is None or stray.modified >= since
+        )
+
+    def to_arrow(self) -> pa.Table:
+        """Give the files that collide as a table."""
+        return self.collisions.to_arrow()
+
+    def __repr__(self) -> str:
+        return f"<Conflict: {self.headline}>"
+
+
+def explain_conflict(
+    table: Table,
+    error: Any = None,
+    base: Any = None,
+    theirs: Any = None,
+    operation: str | None = None,
+    where: str | None = None,
+    isolation: str | None = None,
+    mode: str | None = None,
+) -> Conflict:
+    """Explain why a commit failed, or whether it would; see `Table.conflict`."""
+    rules = require_part(table, "conflict")
+    if isinstance(error, tuple):
+        if len(error) != 2:
+            raise LakeError("a pair of snapshots is (mine, theirs)", seen=say_value(error))
+        (base, theirs), error = error, None
+    failure = None
+    if error is not None:
+        failure = rules.read_failure(str(error)[:_MOST_TEXT])
+        if failure is None:
+            text = str(error).strip().partition("\n")[0]
+            raise LakeError(
+                "the text is no conflict of commits that the library is known to report",
+                seen=say_value(text[:200]),
+            )
+    if operation is None or base is None:
+        if failure is None:
+            raise LakeError(
+                "a conflict is asked by an exception, or by base= and operation=",
+                hint=f"operation is one of {', '.join(rules.operations)}",
+            )
+        return _trace_failure(table, rules, failure, base, theirs)
+    start, between = _list_between(table, base, theirs)
+    judge = _make_judge(table, rules, operation, where, start, between)
+    return _assemble(table, rules, judge, start, between, (operation, where, isolation, mode), failure)
+
+
+def _list_between(table: Table, base: Any, theirs: Any) -> tuple[Snapshot, list[Snapshot]]:
+    """List the commits after a state up to another one, the oldest first. Raises `LakeError` where they are in no line."""
+    start, end = table.snapshot(base), table.snapshot(theirs)
+    between: list[Snapshot] = []
+    for snapshot in (end, *end.walk_ancestors()):
+        if snapshot.id == start.id:
+            return start, between[::-1]
+        if not between or between[-1].id != snapshot.id:
+            between.append(snapshot)
+    raise LakeError(
+        f"snapshot {start.id} is no ancestor of {end.id}: a commit on another line cannot be checked",
+        hint="a writer starts from a state of the branch that it commits to, and that state must not be expired",
+    )
+
+
+Judge = Callable[[str | None, str | None], list[tuple[Ruling, list[Collision]]]]
+
+
+def _make_judge(
+    table: Table, rules: Any, operation: str, where: str | None, start: Snapshot, between: Sequence[Snapshot]
+) -> Judge:
+    """Make a function that judges the operation under an isolation and a mode."""
+    explanation = None if where is None else Explanation(table, where, start)
+
+    def fit(files: Sequence[Any], bounds: bool) -> list[bool]:
+        if explanation is None or not files:
+            return [True] * len(files)
+        unique = list(dict.fromkeys(files))
+        pool = FileSet(lambda: unique, lambda: start.files.columns)
+        fits = {
+            file.path: kept for file, kept in zip(pool, explanation.may_fit(pool, bounds=bounds), strict=True)
+        }
+        return [fits[file.path] for file in files]
+
+    def judge(isolation: str | None, mode: str | None) -> list[tuple[Ruling, list[Collision]]]:
+        files = start.files if explanation is None else explanation.kept
+        data = [file for file in files if file.content == "data"]
+        level, way, why = rules.complete(table, operation, isolation, mode)
+        attempt = Attempt(operation, level, way, start, between, fit, lambda: data)
+        judged: list[tuple[Ruling, list[Collision]]] = rules.judge(table, attempt, why)
+        return judged
+
+    return judge
+
+
+def _assemble(
+    table: Table,
+    rules: Any,
+    judge: Judge,
+    start: Snapshot,
+    between: Sequence[Snapshot],
+    asked: tuple[str, str | None, str | None, str | None],
+    failure: Failure | None,
+) -> Conflict:
+    operation, where, isolation, mode = asked
+    isolation, mode, _ = rules.complete(table, operation, isolation, mode)
+    judged = judge(isolation, mode)
+    reasons: dict[Collision, list[str]] = {}  # a file may fail several checks
+    for _, hits in judged:
+        for collision in hits:
+            reasons.setdefault(replace(collision, why=""), []).append(collision.why)
+    collisions = [replace(collision, why="; ".join(whys)) for collision, whys in reasons.items()]
+    ways = list(_find_ways(judge, operation, isolation, mode, bool(collisions), rules))
+    notes: tuple[str, ...] = ()
+    if failure is not None and not failure.can_retry and not collisions:
+        notes = (
+            f"the exception says that a check failed ({failure.check}); from these states it would pass",
+        )
+    return Conflict(
+        table,
+        "collides" if collisions else "passes",
+        operation,
+        where,
+        isolation,
+        mode,
+        start,
+        Meanwhiles(_describe_between(rules, between, collisions)),
+        Rulings(ruling for ruling, _ in judged),
+        _sort_collisions(collisions, between),
+        Ways(ways),
+        not collisions,
+        failure,
+        notes,
+    )
+
+
+def _sort_collisions(collisions: Sequence[Collision], between: Sequence[Snapshot]) -> Collisions:
+    order = {snapshot.id: place for place, snapshot in enumerate(between)}
+    return Collisions(sorted(collisions, key=lambda collision: order.get(collision.snapshot_id, -1)))
+
+
+def _describe_between(
+    rules: Any, between: Sequence[Snapshot], collisions: Sequence[Collision]
+) -> list[Meanwhile]:
+    """Describe each commit in between: what it did, and how many of its files collide."""
+    described = []
+    for snapshot in between:
+        added, removed = rules.changes(snapshot)
+        paths = {collision.path for collision in collisions if collision.snapshot_id == snapshot.id}
+        described.append(
+            Meanwhile(
+                snapshot.id,
+                snapshot.committed_at,
+                str(snapshot.operation or ""),
+                bool(paths),
+                len(added),
+                len(removed),
+                len(paths),
+            )
+        )
+    return described
+
+
+def _find_ways(
+    judge: Judge, operation: str, isolation: str | None, mode: str | None, collides: bool, rules: Any
+) -> list[Way]:
+    """Find what would have passed: the statement again, the other isolation and mode, more retries."""
+    if not collides:
+        return [
+            Way(
+                "commit the same files again", "yes", "none, as long as nothing that collides comes meanwhile"
+            )
+        ]
+    ways = [
+        Way(f"run the {operation} again", "yes", "it reads the present state; if nothing comes meanwhile")
+    ]
+
+    def passes(level: str | None, way: str | None) -> bool:
+        return all(ruling.passes for ruling, _ in judge(level, way))
+
+    if isolation == "serializable":
+        word = "yes" if passes("snapshot", mode) else "no"
+        price = "rows that came meanwhile are not looked at: they stay as they are, also where the filter matches them"
+        ways.append(
+            Way("isolation snapshot", word, price if word == "yes" else "a check of both levels fails")
+        )
+    if mode is not None and operation != "compaction":
+        other = "merge-on-read" if mode == "copy-on-write" else "copy-on-write"
+        word = "yes" if passes(isolation, other) else "no"
+        price = "readers apply deletes" if other == "merge-on-read" else "whole files are written again"
+        ways.append(Way(f"mode {other}", word, price if word == "yes" else "a check fails there too"))
+    ways.append(Way("more retries of the commit", "no", rules.retry))
+    return ways
+
+
+# --- from an exception alone ---------------------------------------------------------------------------------------------
+
+
+def _trace_failure(table: Table, rules: Any, failure: Failure, base: Any, theirs: Any) -> Conflict:
+    """Find the commits that added or removed the files that an exception names."""
+    if table.current is None:
+        return _conclude(table, failure, None, (), (), ())
+    end = table.snapshot(theirs)
+    line = [end, *(snapshot for snapshot in end.walk_ancestors() if snapshot.id != end.id)][:_MOST]
+    names = {path.rpartition("/")[2] for path in failure.files}
+    touched, collisions = [], []
+    start = None if base is None else table.snapshot(base)
+    for snapshot in line:
+        if start is not None and snapshot.id == start.id:
+            break
+        if not names:
+            break
+        for verb, files in zip(("added", "removed"), rules.changes(snapshot), strict=True):
+            if verb != (
+                "removed" if "still there" in failure.check or "removed" in failure.check else "added"
+            ):
+                continue
+            hit = [file for file in files if file.path.rpartition("/")[2] in names]
+            collisions += [rules.describe(snapshot, file, verb, failure.check) for file in hit]
+            touched += [snapshot] if hit else []
+    between = [snapshot for snapshot in reversed(line) if snapshot in touched]
+    described = _describe_between(rules, between, collisions)
+    return _conclude(table, failure, start, described, _sort_collisions(collisions, between), between)
+
+
+def _conclude(
+    table: Table,
+    failure: Failure,
+    start: Snapshot | None,
+    described: Sequence[Meanwhile],
+    collisions: Sequence[Collision],
+    between: Sequence[Snapshot],
+) -> Conflict:
+    outcome: Outcome = "collides" if collisions else "passes" if failure.can_retry else "unknown"
+    ways = [Way("commit the same files again", "yes", "none, if nothing that collides came meanwhile")]
+    if not failure.can_retry:
+        ways = [
+            Way("run the statement again", "yes", "it reads the present state; if nothing comes meanwhile"),
+            Way("isolation snapshot", "unknown", "say base=, operation= and where= to have it judged"),
+            Way("more retries of the commit", "no", "a retry of the commit checks the same files again"),
+        ]
+    ruling = Ruling(
+        failure.check,
+        failure.filter or "the exception says so",
+        "as the exception says",
+        False,
+        failure.source,
+    )
+    notes = (
+        "only the commits whose files the exception names are listed: it does not say where its writer started",
+    )
+    return Conflict(
+        table,
+        outcome,
+        "",
+        None,
+        None,
+        None,
+        start,
+        Meanwhiles(described),
+        Rulings([ruling]),
+        Collisions(collisions),
+        Ways(ways),
+        failure.can_retry,
+        failure,
+        notes if not failure.can_retry else (),
+    )

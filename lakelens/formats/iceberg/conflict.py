@@ -1,0 +1,258 @@
+"""Which checks a commit of the Java library makes before it becomes the next snapshot, and what fails them.
+
+    check      commits that are looked at        what of them is in the way
+    new data   append, overwrite                 data files added, where the filter may match
+    deletes    overwrite, delete                 delete files added, which reach a replaced file, or the filter's partitions
+    removed    overwrite, delete, replace        data files removed, where the filter may match
+    exist      overwrite, replace (and delete)   data files removed, to which a new position delete refers
+    missing    any                               data files removed, which the commit replaces
+
+The specification leaves this to writers ("Optimistic Concurrency"). The rules are those of `MergingSnapshotProducer` as
+`BaseOverwriteFiles`, `BaseReplacePartitions`, `BaseRowDelta`, `BaseRewriteFiles` and Spark's `SparkWrite` and
+`SparkPositionDeltaWrite` ask for them. Bounds decide whether a file may match; no row is read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from lakelens.errors import LakeError, list_nearest
+from lakelens.formats.iceberg.deletes.matching import DeleteIndex, partition_key
+from lakelens.model.check.attempt import Attempt, Collision, Failure, Ruling
+
+OPERATIONS = ("append", "overwrite", "overwrite partitions", "delete", "update", "merge", "compaction")
+_LEVELS = ("serializable", "snapshot")
+_MODES = ("copy-on-write", "merge-on-read")
+_NEW_DATA = frozenset({"append", "overwrite"})
+_NEW_DELETES = frozenset({"overwrite", "delete"})
+_REMOVED = frozenset({"overwrite", "delete", "replace"})
+
+# how a message of the library begins, what it is about, whether a retry of the commit may pass, whose it is
+_MESSAGES = (
+    (
+        "Found conflicting files that can contain records matching",
+        "no new data file that the filter can match",
+    ),
+    (
+        "Found new conflicting delete files that can apply to records matching",
+        "no new delete where the filter matches",
+    ),
+    ("Found conflicting deleted files that can", "no data file removed where the filter matches"),
+    (
+        "Cannot commit, found new position delete for replaced data file",
+        "no new delete for a file that it replaces",
+    ),
+    ("Cannot commit, found new delete for replaced data file", "no new delete for a file that it replaces"),
+    ("Cannot commit, missing data files", "the files that its deletes refer to are still there"),
+    ("Missing required files to delete", "the files that it replaces are still there"),
+    ("Found concurrently added DV for", "no new deletion vector for a file of its own"),
+)
+_FILE = re.compile(r"[^\s\[\],'\"=]+\.(?:parquet|orc|avro|puffin)\b", re.IGNORECASE)
+_RACE = re.compile(
+    r"CommitFailedException|has been committed by|Version \d+ already exists|metadata location .* has changed"
+)
+
+
+def read_failure(text: str) -> Failure | None:
+    """Read what the library said; None where it is none of its conflicts."""
+    for begin, check in _MESSAGES:
+        place = text.find(begin)
+        if place >= 0:
+            said = text[place + len(begin) :].partition("\n")[0]
+            asked, _, named = said.rpartition(": ") if " matching" in begin else ("", "", said)
+            files = tuple(dict.fromkeys(_FILE.findall(named)))
+            return Failure(check, asked.strip(), files, False, "MergingSnapshotProducer")
+    if _RACE.search(text):
+        return Failure(
+            "the table is still as it was when the commit began", "", (), True, "SnapshotProducer.commit"
+        )
+    return None
+
+
+def complete(
+    table: Any, operation: str, isolation: str | None, mode: str | None
+) -> tuple[str | None, str | None, str]:
+    """Give the isolation and mode that an operation has by the table's properties, and why it has them."""
+    for name, given, known in (
+        ("operation", operation, OPERATIONS),
+        ("isolation", isolation, _LEVELS),
+        ("mode", mode, _MODES),
+    ):
+        if given is not None and given not in known:
+            raise LakeError(f"no {name} {given!r}", hint=list_nearest(given, known))
+    why = "as asked"
+    if operation in ("delete", "update", "merge"):
+        if isolation is None:
+            key = f"write.{operation}.isolation-level"
+            isolation = table.properties.get(key, "serializable")
+            why = f"{key} = {isolation}" + ("" if key in table.properties else ", default")
+        mode = mode or table.properties.get(f"write.{operation}.mode", "copy-on-write")
+    elif operation.startswith("overwrite") and isolation is None:
+        why = "an overwrite checks nothing unless the writer sets isolation-level"
+    return isolation, mode, why
+
+
+class Checks:
+    """Asks one attempt's checks; what the commits in between added and removed is read once."""
+
+    def __init__(self, table: Any, attempt: Attempt, why: str) -> None:
+        self._attempt, self._why = attempt, why
+        self._added = [(snapshot, *pair) for snapshot in attempt.between for pair in _walk(snapshot, "ADDED")]
+        self._removed = [
+            (snapshot, *pair) for snapshot in attempt.between for pair in _walk(snapshot, "DELETED")
+        ]
+        self._files: list[Any] = [] if attempt.operation == "append" else list(attempt.replaced())
+        self._version = table.format_version or 1
+
+    def rule(self) -> Iterator[tuple[Ruling, list[Collision]]]:
+        """Rule on each check that the operation makes, in the library's order."""
+        attempt = self._attempt
+        is_serializable = attempt.isolation == "serializable"
+        if attempt.operation.startswith("overwrite"):
+            by_filter = attempt.operation == "overwrite"
+            source = "BaseOverwriteFiles.validate" if by_filter else "BaseReplacePartitions.validate"
+            if is_serializable:
+                yield self._rule_new_data(source)
+            if attempt.isolation is not None:
+                yield self._rule_new_deletes(source)
+                rows = _choose(self._removed, _REMOVED, "data")
+                hit = self._keep_fitting(rows, bounds=by_filter)
+                check = "no data file removed where the filter matches"
+                yield _decide(check, "both levels", source, rows, hit, "removed")
+        elif attempt.operation == "compaction":
+            yield self._rule_reached("BaseRewriteFiles.validate", equality=False)
+            yield self._rule_missing("BaseRewriteFiles.validate")
+        elif attempt.mode == "merge-on-read":
+            source = "BaseRowDelta.validate"
+            is_delete = attempt.operation == "delete"
+            yield self._rule_exist(source, _REMOVED - {"delete"} if is_delete else _REMOVED)
+            if is_serializable:
+                yield self._rule_new_data(source)
+            if not is_delete:
+                yield self._rule_new_deletes(source)
+            if self._version >= 3:
+                yield self._rule_vectors(source)
+        elif attempt.operation in ("delete", "update", "merge"):
+            if is_serializable:
+                yield self._rule_new_data("BaseOverwriteFiles.validate")
+            yield self._rule_reached("BaseOverwriteFiles.validate", equality=True)
+            yield self._rule_missing("BaseOverwriteFiles.validate")
+
+    def _keep_fitting(self, rows: list[tuple[Any, str, Any]], bounds: bool) -> list[tuple[Any, str, Any]]:
+        fits = self._attempt.fit([row[2] for row in rows], bounds)
+        return [row for row, fit in zip(rows, fits, strict=True) if fit]
+
+    def _rule_new_data(self, source: str) -> tuple[Ruling, list[Collision]]:
+        rows = _choose(self._added, _NEW_DATA, "data")
+        # where partitions are replaced they are compared, and not the bounds of the files in them
+        hit = self._keep_fitting(rows, bounds=self._attempt.operation != "overwrite partitions")
+        because = self._why if self._why != "as asked" else "isolation serializable"
+        return _decide("no new data file that the filter can match", because, source, rows, hit, "added")
+
+    def _rule_new_deletes(self, source: str) -> tuple[Ruling, list[Collision]]:
+        rows = _choose(self._added, _NEW_DELETES, "deletes")
+        known = [*(self._attempt.base.files if self._attempt.base else ()), *(row[2] for row in self._added)]
+        data: list[Any] = [file for file in known if file.content == "data"]
+        fits = self._attempt.fit(data, False)
+        places = {partition_key(file) for file, fit in zip(data, fits, strict=True) if fit}
+        hit = [row for row in rows if partition_key(row[2]) in places]
+        return _decide("no new delete where the filter matches", "both levels", source, rows, hit, "added")
+
+    def _rule_reached(self, source: str, equality: bool) -> tuple[Ruling, list[Collision]]:
+        rows = _choose(self._added, _NEW_DELETES, "deletes")
+        rows = [row for row in rows if equality or row[2].content != "equality_deletes"]
+        hit = []
+        for row in rows:
+            index = DeleteIndex([row[2]], row[0].delete_reader)
+            if any(index.find(file) for file in self._files):
+                hit.append(row)
+        return _decide("no new delete for a file that it replaces", "both levels", source, rows, hit, "added")
+
+    def _rule_vectors(self, source: str) -> tuple[Ruling, list[Collision]]:
+        paths = {file.recorded_path for file in self._files}
+        rows = [row for row in self._added if row[2].content == "deletion_vector"]
+        hit = [row for row in rows if row[2].referenced_data_file in paths]
+        return _decide(
+            "no new deletion vector for a file of its own", "format version 3", source, rows, hit, "added"
+        )
+
+    def _rule_exist(self, source: str, operations: frozenset[str]) -> tuple[Ruling, list[Collision]]:
+        rows = _choose(self._removed, operations, "data")
+        paths = {file.recorded_path for file in self._files}
+        hit = [row for row in rows if row[2].recorded_path in paths]
+        check = "the files that its deletes refer to are still there"
+        return _decide(check, "both levels", source, rows, hit, "removed")
+
+    def _rule_missing(self, source: str) -> tuple[Ruling, list[Collision]]:
+        rows = [row for row in self._removed if row[2].content == "data"]
+        paths = {file.recorded_path for file in self._files}
+        hit = [row for row in rows if row[2].recorded_path in paths]
+        return _decide(
+            "the files that it replaces are still there", "both levels", source, rows, hit, "removed"
+        )
+
+
+def judge_attempt(table: Any, attempt: Attempt, why: str) -> list[tuple[Ruling, list[Collision]]]:
+    """Judge a commit by the checks of its operation: each check, and the files that fail it."""
+    return list(Checks(table, attempt, why).rule())
+
+
+def _walk(snapshot: Any, status: str) -> Iterator[tuple[str, Any]]:
+    """Walk what a snapshot itself added or removed, with its operation."""
+    for manifest in snapshot.manifests:
+        if manifest.added_snapshot_id == snapshot.id:
+            for entry in manifest.entries:
+                if entry.status == status and entry.snapshot_id == snapshot.id:
+                    yield snapshot.operation, entry.file
+
+
+def list_changes(snapshot: Any) -> tuple[list[Any], list[Any]]:
+    """List the files that a snapshot added and those that it removed, deletes included."""
+    return [file for _, file in _walk(snapshot, "ADDED")], [file for _, file in _walk(snapshot, "DELETED")]
+
+
+def _choose(
+    rows: Sequence[tuple[Any, str, Any]], operations: frozenset[str], content: str
+) -> list[tuple[Any, str, Any]]:
+    return [row for row in rows if row[1] in operations and (row[2].content == "data") == (content == "data")]
+
+
+def _decide(
+    check: str,
+    because: str,
+    source: str,
+    rows: Sequence[tuple[Any, str, Any]],
+    hit: Sequence[tuple[Any, str, Any]],
+    verb: str,
+) -> tuple[Ruling, list[Collision]]:
+    noun = "file" if len(rows) == 1 else "files"
+    seen = f"{len(hit)} of {len(rows)} {noun} {verb}" if rows else f"no such file was {verb}"
+    collisions = [describe(snapshot, file, verb, check) for snapshot, _, file in hit]
+    return Ruling(check, because, seen, not hit, source), collisions
+
+
+def describe(snapshot: Any, file: Any, verb: str, check: str) -> Collision:
+    """Describe a file that is in the way."""
+    return Collision(
+        snapshot.id,
+        file.content,
+        file.path,
+        ", ".join(f"{name}={value}" for name, value in file.partition.items()),
+        file.record_count,
+        file.size_bytes,
+        f"{verb}, against: {check}",
+    )
+
+
+class Conflicting:
+    """What Iceberg says of conflicts."""
+
+    operations = OPERATIONS
+    read_failure = staticmethod(read_failure)
+    complete = staticmethod(complete)
+    judge = staticmethod(judge_attempt)
+    changes = staticmethod(list_changes)
+    describe = staticmethod(describe)
+    retry = "a retry of the commit checks the same files again"
