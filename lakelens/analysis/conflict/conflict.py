@@ -307,18 +307,18 @@ def _find_ways(
         Way(f"run the {operation} again", "yes", "it reads the present state; if nothing comes meanwhile")
     ]
 
-    def passes(level: str | None, way: str | None) -> bool:
-        return all(ruling.passes for ruling, _ in judge(level, way))
+    def try_under(level: str | None, way: str | None) -> Literal["yes", "no"]:
+        return "yes" if all(ruling.passes for ruling, _ in judge(level, way)) else "no"
 
     if isolation == "serializable":
-        word = "yes" if passes("snapshot", mode) else "no"
+        word = try_under("snapshot", mode)
         price = "rows that came meanwhile are not looked at: they stay as they are, also where the filter matches them"
         ways.append(
             Way("isolation snapshot", word, price if word == "yes" else "a check of both levels fails")
         )
     if mode is not None and operation != "compaction":
         other = "merge-on-read" if mode == "copy-on-write" else "copy-on-write"
-        word = "yes" if passes(isolation, other) else "no"
+        word = try_under(isolation, other)
         price = "readers apply deletes" if other == "merge-on-read" else "whole files are written again"
         ways.append(Way(f"mode {other}", word, price if word == "yes" else "a check fails there too"))
     ways.append(Way("more retries of the commit", "no", rules.retry))
