@@ -79,7 +79,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Named):
     """What an exception's text says: the check that failed, the filter, the files that it names.
 
     `can_retry` is whether the same commit may pass when it is tried again; None where the text does not say.
