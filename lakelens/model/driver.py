@@ -17,7 +17,7 @@ from lakelens.errors import Unsupported
 T = TypeVar("T")
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
-_NOUNS = {"maintenance": "maintenance procedures"}
+_NOUNS = {"conflict": "known rules of conflicts", "maintenance": "maintenance procedures"}
 
 
 def load_named(path: str) -> Any:
