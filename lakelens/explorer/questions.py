@@ -38,7 +38,11 @@ def make_page(question: Question, shown: Shown, visit: Visit) -> Page:
     elif shown.form != "below" or visit.table.traits.has_snapshots or not shown.needs_snapshots:
         form = make_form(question, place, visit.table)
         forms = [] if form is None else [form]
-    is_asked = place.get("run") == "yes" if shown.forms else _is_asked(question, shown, place)
+    is_asked = not shown.forms or place.get("run") == "yes"
+    labelled = [option for option in question.options if option.label]
+    if not shown.forms and shown.words and not any(option.is_required for option in labelled):
+        # a question that says first what it is for waits for one of its options
+        is_asked = any(place.get(_name(option)).strip() for option in labelled) or not labelled
     if not is_asked or any(option.is_required and not given[option.name] for option in question.options):
         return Page(place, title, [Card(title, shown.words), *forms, *guide])
     above = forms if shown.form == "above" else []
@@ -68,18 +72,6 @@ def ask_question(table: Table, question: Question, given: dict[str, Any]) -> Any
     ]
     key = (question.name, *(tuple(value.items()) if isinstance(value, dict) else value for value in values))
     return ask(table, key, lambda: table.ask(question.name, **given))
-
-
-def _is_asked(question: Question, shown: Shown, place: Place) -> bool:
-    """Check whether there is anything to answer: a question that says first what it is for waits for one of its options."""
-    optional = [option for option in question.options if option.label and not option.is_required]
-    if (
-        not shown.words
-        or not optional
-        or len(optional) < sum(bool(option.label) for option in question.options)
-    ):
-        return True
-    return any(place.get(_name(option)).strip() for option in optional)
 
 
 def make_form(question: Question, place: Place, table: Table) -> Form | None:
