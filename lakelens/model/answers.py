@@ -443,20 +443,8 @@ class Answers:
         >>> table.conflict(base=table.snapshots[0].id, operation="append").outcome
         'passes'
         """
-        return cast(
-            "Conflict",
-            ask(
-                self,
-                "conflict",
-                error=error,
-                base=base,
-                theirs=theirs,
-                operation=operation,
-                where=where,
-                isolation=isolation,
-                mode=mode,
-            ),
-        )
+        asked = {"operation": operation, "where": where, "isolation": isolation, "mode": mode}
+        return cast("Conflict", ask(self, "conflict", error=error, base=base, theirs=theirs, **asked))
 
     def skeleton(
         self, target: str | os.PathLike[str], *, keep: Collection[str] = (), seed: int | str | None = None
