@@ -237,7 +237,7 @@ def read_input_files(files: FileSet) -> Iterator[InputFile]:
     import pyarrow.compute as pc
 
     request = ScanRequest(stats=False, columns=(*_COLUMNS, "column_sizes"), partitions=True)
-    done = 0
+    done, texts = 0, dict[Any, Any]()  # equal ones are one object: paths of manifests are long
     for batch in files.iterate_batches(request):
         size, width = np.zeros(batch.rows, np.int64), np.zeros(batch.rows, np.int64)
         for column in batch.stats.get("column_sizes", {}).values():
@@ -246,6 +246,8 @@ def read_input_files(files: FileSet) -> Iterator[InputFile]:
             width += known > 0
         found, codes = batch.partitions or ((), ())
         facts = [batch.plain[name].to_pylist() for name in _COLUMNS]
+        for place in map(_COLUMNS.index, ("file_format", "manifest", "content")):
+            facts[place] = [texts.setdefault(text, text) for text in facts[place]]
         columns = zip(size.tolist(), width.tolist(), strict=True)
         numbers, partitions = range(done, done + batch.rows), (found[code.as_py()] for code in codes)
         yield from map(InputFile._make, zip(numbers, partitions, columns, *facts, strict=True))

@@ -153,9 +153,13 @@ def read_append_files(snapshot: PaimonSnapshot) -> list[AppendFile] | None:
     is_clean = not has_repeats([batch.identity for batch in batches]) and scan.conclude() and scan.is_whole
     if not batches or not is_clean:
         return None
-    found: list[AppendFile] = []
-    for batch in batches:
-        columns = (batch.plain[name].to_pylist() for name in _COLUMNS)
+    found, texts = list[AppendFile](), dict[Any, Any]()  # equal texts of few are one object
+    batches.reverse()
+    while batches:  # each is let go when its files are made
+        batch = batches.pop()
+        columns = [batch.plain[name].to_pylist() for name in _COLUMNS]
+        for place in map(_COLUMNS.index, ("partition", "file_format")):
+            columns[place] = [texts.setdefault(text, text) for text in columns[place]]
         found += map(AppendFile._make, zip(repeat(snapshot.context), *columns, strict=False))
     return found
 
