@@ -20,7 +20,7 @@ from lakelens.cli.map_command import bug, draw_map, lifetimes, skeleton
 from lakelens.cli.place_commands import find, samples, watch
 from lakelens.cli.practice_command import exercise, quiz
 from lakelens.cli.questions import make_verb
-from lakelens.cli.serve_command import serve, tab
+from lakelens.cli.serve_command import mcp, serve, tab
 from lakelens.cli.snapshot_commands import diff, history, manifests, snapshots
 from lakelens.cli.table_commands import findings, html, refs, schema, show, tree
 
@@ -50,7 +50,7 @@ _GROUPS = [
         "commands": ["manifests", "files", "tree", "bytes", "skeleton", "bug"],
     },
     {"name": "Its history", "commands": ["snapshots", "history", "diff", "biography", "row", "watch"]},
-    {"name": "Many tables", "commands": ["serve", "tab", "find", "inventory", "samples", "demo"]},
+    {"name": "Many tables", "commands": ["serve", "tab", "mcp", "find", "inventory", "samples", "demo"]},
     {"name": "To learn with", "commands": ["lifetimes", "exercise", "quiz"]},
 ]
 
@@ -91,7 +91,7 @@ VERBS = (
     *map(make_verb, QUESTIONS.values()),
     *(manifests, files, schema, refs),
     *(tree, findings, show_bytes, html),
-    *(serve, tab, find, inventory, watch, samples, demo, completion),
+    *(serve, tab, mcp, find, inventory, watch, samples, demo, completion),
     *(skeleton, bug, draw_map, lifetimes, exercise, quiz),
 )
 for _verb in VERBS:

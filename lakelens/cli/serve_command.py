@@ -1,4 +1,4 @@
-"""`lakelens serve` and `lakelens tab`: the explorer in a browser, from a server or as a folder of static files."""
+"""`lakelens serve`, `tab`, `mcp`: the explorer from a server or as static files, the questions as tools for agents."""
 
 from __future__ import annotations
 
@@ -104,6 +104,32 @@ def tab(folder: Path, parts: Path | None) -> None:
         made = build(folder, gather(parts or Path(unkept)))
     click.echo(f"{made.path}: {made.size / 1e6:.1f} MB in static files, version {made.version}")
     click.echo("they need a web server, for instance: python -m http.server --directory " + str(made.path))
+
+
+@click.command(epilog="lakelens mcp warehouse  ·  lakelens mcp sample:iceberg")
+@click.argument("root", shell_complete=complete_path)
+@storage_option
+def mcp(root: str, storage: tuple[tuple[str, str], ...]) -> None:
+    """Offer the questions about the tables below ROOT as tools for agents, over standard input and output.
+
+    It speaks the Model Context Protocol: an agent starts it. Nothing is written, nothing outside of ROOT is read, what comes
+    from the lake is marked as such, and lists are cut: pip install 'lakelens[agents]' brings what it needs.
+    """
+    import lakelens as ll
+    from lakelens.agents.desk import Desk
+
+    try:
+        from lakelens.agents.server import serve_tools
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types", "anyio"):
+            raise
+        hint = "pip install 'lakelens[agents]'"
+        raise Unsupported(f"tools for agents need {error.name}, which is not installed", hint=hint) from None
+    root = unpack(root)
+    remember_place(normalise(root))
+    if "://" not in root and not Path(root.removeprefix("file:")).is_dir():
+        raise Missing("no such directory", path=root, hint="the directory of a warehouse or a table")
+    serve_tools(Desk(root, dict(storage) or None), ll.__version__)
 
 
 def _load() -> Any:

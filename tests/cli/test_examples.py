@@ -21,6 +21,7 @@ _ELSEWHERE = (
     "lakelens bytes FILE",
     "lakelens inventory",
     "lakelens serve",
+    "lakelens mcp",
 )
 
 

@@ -144,6 +144,7 @@ WRONG: dict[str, list[list[str]]] = {
     "bytes": [["sample:iceberg"], ["sample:iceberg/nothing"], ["sample:iceberg", "--kind", "nothing"]],
     "html": [["sample:iceberg"], ["sample:iceberg", "/nowhere/at/all/page.html"]],
     "serve": [["sample:nothing"], ["/nowhere/at/all"]],
+    "mcp": [["sample:nothing"], ["/nowhere/at/all"]],
     "find": [["sample:nothing"], ["sample:iceberg", "--depth", "-1"], ["--catalog", "nothing"]],
     "inventory": [["sample:nothing"]],
     "watch": [["sample:nothing", "--", "true"]],
