@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 from threading import Lock
@@ -126,12 +126,31 @@ class Desk:
         head: dict[str, Any] = {"question": name, "note": NOTE}
         if name == "tables":
             catalog = find_in_store(self._store, self.root)
-            rows = [{"path": self._name(found.path), "format": found.format} for found in catalog]
+            rows = [
+                {"path": "/".join(self._inside.name_table(found.path) or (".",)), "format": found.format}
+                for found in catalog
+            ]
             problems = [{"path": problem.path, "message": problem.reason} for problem in catalog.problems]
             return write_bounded(head, {"tables": rows, "problems": problems}, *piece)
         table = self.open(arguments.pop("table", None))
         if name == "table":
-            return write_bounded(head, _describe_table(table), *piece)
+            columns = (
+                {
+                    "name": name,
+                    "type": column.type,
+                    "id": column.id,
+                    "nullable": column.nullable,
+                    "doc": column.doc,
+                }
+                for name, column in table.schema.walk()
+            )
+            described = {
+                **list_facts(TABLE, table),
+                "columns": list(islice(columns, _MOST_COLUMNS)),
+                "properties": dict(table.properties),
+                "findings": [list_facts(FINDING, finding) for finding in table.findings],
+            }
+            return write_bounded(head, described, *piece)
         question = load_questions()[name]
         document, damage = self._ask(question, table, arguments)
         head["is_damage"] = bool(damage)
@@ -179,9 +198,6 @@ class Desk:
             raise Unsupported("a view has no files that could be asked about", path=path)
         return table
 
-    def _name(self, path: str) -> str:
-        return "/".join(self._inside.name_table(path) or (".",))
-
 
 def _make_schema(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
     return {
@@ -217,16 +233,3 @@ def _read_piece(arguments: dict[str, Any]) -> tuple[str, int, int]:
             "part, offset or limit cannot be that", expected=f"a text, 0 or more, 1 to {MOST_ITEMS}"
         )
     return part, offset, limit
-
-
-def _describe_table(table: Table) -> dict[str, Any]:
-    columns: Iterator[dict[str, Any]] = (
-        {"name": name, "type": column.type, "id": column.id, "nullable": column.nullable, "doc": column.doc}
-        for name, column in table.schema.walk()
-    )
-    return {
-        **list_facts(TABLE, table),
-        "columns": list(islice(columns, _MOST_COLUMNS)),
-        "properties": dict(table.properties),
-        "findings": [list_facts(FINDING, finding) for finding in table.findings],
-    }
