@@ -157,7 +157,7 @@ class Driver(Parts):
 
     >>> from lakelens.formats.registry import get_format
     >>> sorted(get_format("iceberg").parts)[:3]
-    ['check', 'defects', 'health']
+    ['check', 'conflict', 'defects']
     """
 
     name: str

@@ -31,6 +31,7 @@ ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "get": [(("@key",), {}), (("no such",), {})],
     "field": [((1,), {}), ((10**30,), {})],
     "find": [(("no such",), {})],
+    "may_fit": [(("@files",), {}), (("@files",), {"bounds": False})],
     "find_comparison": [(("missing-file",), {})],
     "BytesView.find": [((0,), {}), (("@end",), {})],
     "pick": [(("path", "record_count", "partition"), {})],
@@ -239,6 +240,8 @@ class Walk:
                 return next(iter(thing.keys()))
             if arg == "@file":
                 return self._table.files[0].path
+            if arg == "@files":
+                return self._table.files
             if arg == "@table":
                 return self._table
             if arg == "@path":

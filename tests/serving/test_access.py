@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urljoin
 
-import httpx
 import pytest
 from starlette.testclient import TestClient
 
@@ -222,7 +221,7 @@ def test_a_proxy_on_a_port_sends_the_token(explorer: Explorer) -> None:
 def test_below_a_base(explorer: Explorer) -> None:
     with make_client(explorer, base="/lens", is_secure=True) as client:
         home = client.base_url.path.rstrip("/")
-        client.base_url = httpx.URL(ORIGIN)
+        client.base_url = ORIGIN
         for path in ("/lens", "/lens/", "/"):  # as one proxy asks, and as another
             entered = client.get(f"{path}?token={TOKEN}")
             assert f"Path=/lens{home}; Secure" in entered.headers["set-cookie"]
