@@ -18,7 +18,7 @@ import pytest
 import lakelens as ll
 from lakelens.errors import LakeError, Missing
 from lakelens.model.table import Table
-from lakelens.model.warehouse.catalog import Sample
+from lakelens.model.warehouse.sample import Sample
 from lakelens.options import display
 from lakelens.samples import Samples
 from tests.lakes import make_samples

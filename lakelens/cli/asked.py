@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lakelens.model.snapshot import Snapshot
     from lakelens.model.table import Table
     from lakelens.model.view import View
-    from lakelens.model.warehouse.catalog import Sample
+    from lakelens.model.warehouse.sample import Sample
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 SAMPLE = "sample:"

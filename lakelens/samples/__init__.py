@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, overload
 
 from lakelens.errors import LakeError, Missing, list_nearest
 from lakelens.installed import read_packaged
-from lakelens.model.warehouse.catalog import Sample, Samples
+from lakelens.model.warehouse.sample import Sample, Samples
 
 if TYPE_CHECKING:
     from lakelens.model.table import Table

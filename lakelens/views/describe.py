@@ -41,7 +41,7 @@ CARDS = {
         "answers.space": "analysis.space.space.Space analysis.space.holders.Expiry",
         "answers.survey": "model.warehouse.survey.TableSurvey model.warehouse.survey.SurveyedTable",
         "cards.catalog": """model.warehouse.catalog.Catalog model.warehouse.catalog.FoundTable
-            model.warehouse.catalog.Samples model.warehouse.catalog.Sample model.warehouse.catalog.FoundView""",
+            model.warehouse.sample.Samples model.warehouse.sample.Sample model.warehouse.catalog.FoundView""",
         "cards.delete": """model.life.positions.Positions model.deletes.DeleteMatch model.deletes.DanglingDelete
             model.deletes.LiveRows model.datafile.IndexFile model.datafile.StatisticsFile model.comparison.IndexChanges""",
         "cards.diff": """analysis.diff.diff.Diff analysis.diff.diff.ManifestChanges analysis.diff.diff.PartitionChanges

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 def present(thing: Any, detail: int = 1) -> Card:
     """Make the card of an object; what an answer about a table took from elsewhere, or could not have, is on it."""
     card = describe(thing, detail)
-    table = getattr(thing, "table", None)
+    table = (
+        None if isinstance(thing, Table) else getattr(thing, "table", None)
+    )  # a table would look for such a question
     module = sys.modules.get("lakelens.analysis.check.check")  # before it is loaded there is no check
     check = getattr(module, "Check", None)  # another thread may be importing it
     is_check = check is not None and isinstance(thing, check)

@@ -5,12 +5,11 @@ A listing is what `find` found below a directory, or the samples that ship with 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from lakelens.caching import cached_property
@@ -105,7 +104,7 @@ class FoundTable(Displayable):
         Behind a network it is what it was when it was found.
         """
         try:
-            return cast("Outline", call("analysis.figures:outline_table", self))
+            return cast("Outline", call("analysis.outline:outline_table", self))
         finally:
             object.__setattr__(self, "_looker", None)
 
@@ -441,7 +440,7 @@ class Catalog(NamedItems[FoundTable]):
 
     def read_outlines(self) -> list[Outline]:
         """Read the outline of each table, in order: every table is opened, by several threads; no manifest is read."""
-        return cast("list[Outline]", call("analysis.figures:read_outlines", self))
+        return cast("list[Outline]", call("analysis.outline:read_outlines", self))
 
     def to_arrow(self) -> pa.Table:
         """One row for each, in order; every table is opened, and no manifest is read unless tables are to `measure`.
@@ -496,69 +495,3 @@ def _dot(place: str) -> str:
     """A path below a root as SQL names a table: `shop.db/orders` is `shop.orders`."""
     *above, name = place.split("/")
     return ".".join([*(part.removesuffix(".db") for part in above), name])
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Sample(Displayable):
-    """One table that ships with the package: its name, its format, what it shows, and what happened to it.
-
-    `script` is the source text that made it, the command first; `size_bytes` and `files` are those of the unpacked table.
-    """
-
-    name: str
-    format: str
-    feature: str
-    story: str
-    script: str = field(compare=False)
-    size_bytes: int
-    files: int
-    opener: Callable[[str], Table] = field(compare=False)
-    unpacker: Callable[[str, Path | None], Path] = field(compare=False)
-
-    def open(self) -> Table:
-        """Copy the table to a temporary directory, which is removed when this process ends, and open it there."""
-        return self.opener(self.name)
-
-    def unpack(self, directory: str | os.PathLike[str] | None = None) -> Path:
-        """Copy the table into a directory.
-
-        Parameters
-        ----------
-        directory
-            Where to copy it, as a directory of its own name; None for a temporary directory.
-
-        Returns
-        -------
-        pathlib.Path
-            The directory of the copy.
-
-        Raises
-        ------
-        LakeError
-            There is something of that name already.
-        """
-        return self.unpacker(self.name, None if directory is None else Path(directory))
-
-    def __repr__(self) -> str:
-        return f"<Sample {self.name} ({self.format}: {self.feature})>"
-
-
-class Samples(NamedItems[Sample]):
-    """The tables that ship with the package; also by name."""
-
-    __slots__ = ()
-    _noun = "sample"
-    facts = (
-        Fact("name"),
-        Fact("format"),
-        Fact("feature"),
-        Fact("story"),
-        Fact("size_bytes", "int64"),
-        Fact("files", "int64"),
-    )
-
-    def _list_names(self, item: Any) -> tuple[str, ...]:
-        return (item.name,)
-
-    def __repr__(self) -> str:
-        return f"<Samples {', '.join(self.keys())}>"

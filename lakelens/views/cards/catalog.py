@@ -13,9 +13,8 @@ from lakelens.model.warehouse.catalog import (
     FoundView,
     FoundViews,
     Outline,
-    Sample,
-    Samples,
 )
+from lakelens.model.warehouse.sample import Sample, Samples
 from lakelens.options import display
 from lakelens.views.card import cells, named, wording
 from lakelens.views.card.model import Block, Card, Cell, Fact, Fold, Grid, Note
