@@ -8,7 +8,7 @@ numbers, times and names that are declared in lakelens.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
 from itertools import islice
@@ -16,6 +16,8 @@ from typing import Any
 
 from lakelens.answers.question import Datum, load_questions
 from lakelens.errors import LakeError, visible_line
+from lakelens.evidence.claims import Claim
+from lakelens.evidence.gathering import describe_evidence, gather
 from lakelens.model.facts import facts
 from lakelens.model.facts.json_values import make_plain
 
@@ -25,12 +27,13 @@ MOST_TEXT, MOST = 1_000, 40_000
 #: Items of a list that are given where nothing else is asked for, and how many may be asked for.
 ITEMS, MOST_ITEMS = 20, 200
 _MOST_CUTS = 20
+_PLACES = 5  # of each claim, where nothing else is asked for
 #: Names of parts that are declared nowhere else.
 _NAMES = (
-    *("tables", "path", "format", "message", "problems", "columns", "name", "type", "id", "nullable", "doc"),
-    *("properties", "findings", "damage", "procedures", "title", "meaning", "options", "default"),
+    *("tables", "path", "format", "message", "problems", "name"),
+    *("damage", "procedures", "title", "meaning", "options", "default"),
     *("is_required", "snapshot", "why", "statement", "value", "partition", "partition_values", "bucket"),
-    *("recorded", "recorded_in", "compared_with"),
+    *("recorded", "recorded_in", "compared_with", "evidence", "length"),
 )
 
 
@@ -155,3 +158,41 @@ def write_bounded(
     raise LakeError(
         "the answer is too long to be given at once", hint=f"a part of it: {', '.join(sorted(whole))}"
     )
+
+
+def write_cited(
+    head: Mapping[str, Any], table: Any, claims: Iterable[Claim], part: str, offset: int, limit: int
+) -> str:
+    """Write an answer of cited claims, no longer than `MOST` characters; with fewer claims and places where it has to be.
+
+    `part` is `claims`, or `claims.N` for the places of one claim. Raises `LakeError` for another part.
+    """
+    name, _, number = part.partition(".")
+    if name not in ("", "claims") or (number and not (number.isdigit() and int(number) > 0)):
+        raise LakeError(
+            "the answer has no such part", seen=part, hint="claims, or claims.3 for the places of one"
+        )
+    listed, first = list(claims), int(number) - 1 if number else offset
+    for most in (limit, *(count for count in (20, 10, 5, 2, 1) if count < limit)):
+        amounts = (
+            {"most": 1, "parts": most, "skip": offset}
+            if number
+            else {"most": most, "parts": min(most, _PLACES)}
+        )
+        evidence = gather(table, listed, offset=first, **amounts)
+        cuts = [
+            _cut(f"claims.{cited.number}", len(cited.citations), cited.left, amounts.get("skip", 0))
+            for cited in evidence.cited
+            if cited.left
+        ]
+        if evidence.left and not number:
+            cuts.insert(0, _cut("claims", most, evidence.left, first))
+        document = {**head, **describe_evidence(evidence, mark), "cut": cuts}
+        text = json.dumps(document, ensure_ascii=False)
+        if len(text) <= MOST:
+            return text
+    raise LakeError("a claim is too long to be given at once", hint="limit=1")
+
+
+def _cut(part: str, shown: int, left: int, offset: int) -> dict[str, Any]:
+    return {"part": part, "shown": shown, "left": left, "next": {"part": part, "offset": offset + shown}}

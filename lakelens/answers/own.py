@@ -27,6 +27,8 @@ _SNAPSHOT = Option(
 _CHECK = Question(
     name="check",
     ask="lakelens.analysis.check.check:check_table",
+    claims="lakelens.evidence.answers:claim_check",
+    unseen=("rows, unless data is asked for",),
     summary="Compare every recorded figure with what it is about, and look for every file. A difference ends with status 1.",
     about="whether every recorded figure and file is as recorded; `--data` reads the rows too; "
     "a difference ends with status 1",
@@ -94,6 +96,8 @@ _CHECK = Question(
 _HEALTH = Question(
     name="health",
     ask="lakelens.analysis.health.health:measure_health",
+    claims="lakelens.evidence.answers:claim_health",
+    unseen=("rows", "footers of data files but one"),
     summary="Measure a table against its own limits, and list the calls that would help. A table to act on is no damage.",
     about="whether the table is well: file sizes, deletes, clustering, levels and metadata against its own limits, "
     "and the calls that would help",
@@ -122,6 +126,8 @@ _HEALTH = Question(
 _EXPLAIN = Question(
     name="explain",
     ask="lakelens.analysis.explain.explanation:explain_predicate",
+    claims="lakelens.evidence.answers:claim_explanation",
+    unseen=("rows", "row groups, unless row_groups is asked for"),
     summary="Show which files a predicate in SQL reads, what skips the others, and why these are left.",
     about="which files a predicate in SQL reads, what skips the others, and why these are left",
     epilog="""lakelens explain sample:iceberg "id > 15 AND p = 1"  ·  lakelens explain sample:paimon "id = 3" --json""",
@@ -179,6 +185,8 @@ _EXPLAIN = Question(
 _SPACE = Question(
     name="space",
     ask="lakelens.analysis.space.space:measure_space",
+    claims="lakelens.evidence.answers:claim_space",
+    unseen=("rows",),
     summary="Put every byte under a table's directory in one row: live data by column, "
     "old snapshots by who keeps them, orphans.",
     about="every byte under the directory in one row: live data by column, old snapshots by who keeps them, orphans; "
@@ -223,6 +231,8 @@ _SPACE = Question(
 _DRY_RUN = Question(
     name="dry_run",
     ask="lakelens.analysis.dry_run:plan_procedure",
+    claims="lakelens.evidence.answers:claim_plan",
+    unseen=("rows",),
     summary="Show what a maintenance procedure would do, before anyone runs it. Nothing is written.\n\n"
     "PROCEDURE may be the whole statement as it stands in a runbook. Without it the procedures of the table's format are "
     "listed, with their options.",
@@ -274,6 +284,8 @@ _DRY_RUN = Question(
 _BIOGRAPHY = Question(
     name="biography",
     ask="lakelens.analysis.life.biography:write_biography",
+    claims="lakelens.evidence.answers:claim_biography",
+    unseen=("rows of data files",),
     summary="Show what happened to a file: who added it, deleted from it, removed it, and who still keeps it.",
     about="what happened to a file: who added it, deleted from it, removed it, who still keeps it",
     epilog="lakelens biography sample:paimon data-8dd6ede1-4393-49a6-89f0-8833ed4b270d-0.parquet"

@@ -130,6 +130,10 @@ class Question:
     figures: tuple[str | Datum, ...] = ()
     rows: tuple[Datum, ...] = ()
     page: Page | None = None
+    #: what the answer claims with places in files, of the table and the answer; without it nothing of it is cited
+    claims: str = ""
+    #: what it does not look at, in sentences of lakelens
+    unseen: tuple[str, ...] = ()
     #: says in a line why the answer is that the table is damaged, of the table and the answer; empty where it is not
     damage: str = ""
     #: what can be asked, where the first option is left out

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def make_verb(question: Question) -> click.Command:
     """Make the verb of a question."""
 
-    def answer(table: Table, detail: int, output: Output, **given: Any) -> None:
+    def answer(table: Table, detail: int, output: Output, cites: bool = False, **given: Any) -> None:
         if question.menu and given[question.options[0].name] is None:
             described, lines = load(question.menu)(table)
             if output.as_json:
@@ -30,17 +30,28 @@ def make_verb(question: Question) -> click.Command:
                 output.write_pieces(f"{line}\n" for line in lines)
             return
         found = table.ask(question.name, **{o.name: _read(o, given[o.name]) for o in question.options})
+        evidence = (
+            load("lakelens.evidence.gathering:gather_answer")(table, question, found) if cites else None
+        )
         if output.as_json:
             from lakelens.answers.parts import describe
 
-            output.write_answer(table, **describe(found, question.parts))
+            described = describe(found, question.parts)
+            if evidence is not None:
+                described["evidence"] = load("lakelens.evidence.gathering:describe_evidence")(evidence)
+            output.write_answer(table, **described)
         else:
             output.show_view(found, detail)
+            if evidence is not None:
+                output.show_view(evidence, detail)
         if question.damage and (line := load(question.damage)(table, found)):
             end_with(line, DAMAGED)
 
     answer.__doc__ = question.summary
     verb: Callable[..., Any] = detail_option(output_options(answer))
+    if question.claims:
+        words = "say where each claim stands as well: file, place, bytes, value, clause of the specification"
+        verb = click.option("--evidence", "cites", is_flag=True, help=words)(verb)
     for option in reversed(question.options):
         verb = _add_option(option)(verb)
     chosen = table_options(verb)

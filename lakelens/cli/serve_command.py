@@ -108,12 +108,14 @@ def tab(folder: Path, parts: Path | None) -> None:
 
 @click.command(epilog="lakelens mcp warehouse  ·  lakelens mcp sample:iceberg")
 @click.argument("root", shell_complete=complete_path)
+@click.option("--uncited", is_flag=True, help="also the questions whose answers do not say where they stand")
 @storage_option
-def mcp(root: str, storage: tuple[tuple[str, str], ...]) -> None:
+def mcp(root: str, uncited: bool, storage: tuple[tuple[str, str], ...]) -> None:
     """Offer the questions about the tables below ROOT as tools for agents, over standard input and output.
 
-    It speaks the Model Context Protocol: an agent starts it. Nothing is written, nothing outside of ROOT is read, what comes
-    from the lake is marked as such, and lists are cut: pip install 'lakelens[agents]' brings what it needs.
+    It speaks the Model Context Protocol: an agent starts it. Nothing is written, nothing outside of ROOT is read, each claim
+    cites where it stands, what comes from the lake is marked as such, and lists are cut. What it needs is brought by
+    pip install 'lakelens[agents]'.
     """
     import lakelens as ll
     from lakelens.agents.desk import Desk
@@ -129,7 +131,7 @@ def mcp(root: str, storage: tuple[tuple[str, str], ...]) -> None:
     remember_place(normalise(root))
     if "://" not in root and not Path(root.removeprefix("file:")).is_dir():
         raise Missing("no such directory", path=root, hint="the directory of a warehouse or a table")
-    serve_tools(Desk(root, dict(storage) or None), ll.__version__)
+    serve_tools(Desk(root, dict(storage) or None, uncited=uncited), ll.__version__)
 
 
 def _load() -> Any:

@@ -176,6 +176,8 @@ class Driver(Parts):
     known_formats: Mapping[str, str] = MappingProxyType({})
     #: the life of each kind of file, as `package:file.toml`
     lifetimes: str = ""
+    #: where the facts of its nouns stand in its files, as `package:file.toml`: answers cite them
+    places: str = ""
 
     def detect(self, place: Candidate) -> Evidence | None:
         """Recognise a table of this format: see `Format.detect`."""

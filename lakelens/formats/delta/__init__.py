@@ -21,6 +21,7 @@ class DeltaFormat(Driver):
     detection = "lakelens.formats.delta.discovery:detect_table"
     opening = "lakelens.formats.delta.log_table:open_delta"
     lifetimes = "lakelens.formats.delta:lifetimes.toml"
+    places = "lakelens.formats.delta:places.toml"
     parts = {  # noqa: RUF012
         "defects": "lakelens.formats.delta.book:BOOK",
         "health": "lakelens.formats.delta.health:make_rules",

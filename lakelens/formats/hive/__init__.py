@@ -16,6 +16,7 @@ class HiveFormat(Driver):
     detection = "lakelens.formats.hive.detect:detect_hive"
     opening = "lakelens.formats.hive.listing:open_hive"
     lifetimes = "lakelens.formats.hive:lifetimes.toml"
+    places = "lakelens.formats.hive:places.toml"
     parts = {  # noqa: RUF012
         "check": "lakelens.formats.hive.comparisons:HiveChecking",
         "defects": "lakelens.formats.hive.book:BOOK",

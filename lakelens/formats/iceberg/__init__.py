@@ -28,6 +28,7 @@ class IcebergFormat(Driver):
     detection = "lakelens.formats.iceberg.discovery.detect:detect_table"
     opening = "lakelens.formats.iceberg.opening:open_table"
     lifetimes = "lakelens.formats.iceberg:lifetimes.toml"
+    places = "lakelens.formats.iceberg:places.toml"
     parts = {  # noqa: RUF012
         "check": "lakelens.formats.iceberg.check.comparisons:IcebergChecking",
         "conflict": "lakelens.formats.iceberg.conflict:Conflicting",

@@ -37,6 +37,7 @@ class PaimonFormat(Driver):
     detection = "lakelens.formats.paimon.discovery:detect_table"
     opening = "lakelens.formats.paimon.opening:open_paimon"
     lifetimes = "lakelens.formats.paimon:lifetimes.toml"
+    places = "lakelens.formats.paimon:places.toml"
     known_formats = {  # noqa: RUF012
         "row": "Paimon's Row format",
         "mosaic": "Paimon's Mosaic format",
