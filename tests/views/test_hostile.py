@@ -87,6 +87,7 @@ MEANINGS = frozenset(
     for section in tomllib.loads(file.read_text("utf-8")).values()
     if isinstance(section, dict)  # a glossary's; the lives of files are lists
     for meaning in section.values()
+    if isinstance(meaning, str)  # where facts stand is a table
 ) | frozenset(
     re.findall(r'title="([^"{}]+)"', files("lakelens.views.answers").joinpath("map.py").read_text("utf-8"))
 )
