@@ -19,6 +19,7 @@ __version__ = "0.5.0"
 if TYPE_CHECKING:
     from lakelens import errors, options, samples, spark
     from lakelens.analysis.diff.documents import diff_json
+    from lakelens.analysis.layout.wanted import WantedLayout as Layout
     from lakelens.analysis.skeleton import minimize_table as minimize
     from lakelens.answers.comparing import compare_places as compare
     from lakelens.explaining import decode_binary_row, explain_bytes, explain_file
@@ -40,6 +41,7 @@ _PUBLIC = {
     "open": ("lakelens.opening", "open_any"),
     "find": ("lakelens.warehouse", "find_tables"),
     "sample": ("lakelens.samples", "sample"),
+    "Layout": ("lakelens.analysis.layout.wanted", "WantedLayout"),
     "compare": ("lakelens.answers.comparing", "compare_places"),
     "diff_json": ("lakelens.analysis.diff.documents", "diff_json"),
     "minimize": ("lakelens.analysis.skeleton", "minimize_table"),
@@ -64,6 +66,7 @@ _PUBLIC = {
 }
 
 __all__ = [
+    "Layout",
     "compare",
     "decode_binary_row",
     "diff_json",

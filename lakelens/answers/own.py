@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lakelens.answers.layouts import WHAT_IF
 from lakelens.answers.question import Datum, Listed, Option, Page, Question
 
 _STRAY = ("path", "role", "size_bytes", "modified", "reason", "snapshots")
@@ -529,5 +530,7 @@ _CONFLICT = Question(
 #: By name, in the order in which the pages of a table have them.
 QUESTIONS = {
     question.name: question
-    for question in (_CHECK, _HEALTH, _EXPLAIN, _SPACE, _DRY_RUN, _ROW, _BIOGRAPHY, _SQL, _COMPARE, _CONFLICT)
+    for question in (
+        *(_CHECK, _HEALTH, _EXPLAIN, _SPACE, _DRY_RUN, _ROW, _BIOGRAPHY, _SQL, _COMPARE, _CONFLICT, WHAT_IF),
+    )
 }

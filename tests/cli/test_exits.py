@@ -158,6 +158,14 @@ WRONG: dict[str, list[list[str]]] = {
         ["sample:nothing", "sample:iceberg"],
     ],
     "conflict": [["sample:iceberg"], ["sample:iceberg", "no such"], ["sample:nothing", "text"]],
+    "what-if": [
+        ["sample:iceberg", "-w", "id = 3"],
+        ["sample:iceberg", "--sort-by", "id"],
+        ["sample:iceberg", "-w", "id = 3", "--sort-by", "nothing"],
+        ["sample:iceberg", "-w", "nothing = 3", "--sort-by", "id"],
+        ["sample:iceberg", "-w", "id = 3", "--sort-by", "id", "--target-file-size", "large"],
+        ["sample:hive", "-w", "id = 3", "--sort-by", "id"],
+    ],
     "bug": [
         ["sample:iceberg"],
         ["sample:nothing", "report.zip"],

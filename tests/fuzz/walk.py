@@ -19,6 +19,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from lakelens.analysis.layout.wanted import WantedLayout as Layout
 from lakelens.display import Named
 from lakelens.errors import LakeError, UnknownName, visible
 
@@ -48,6 +49,7 @@ ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "check": [((), {}), ((), {"data": True})],
     "compare": [(("@table",), {}), (("@table",), {"data": True})],
     "conflict": [((), {"base": "@first", "operation": "merge", "where": "@where"}), (("no such",), {})],
+    "what_if": [(("@layout", "@where"), {}), (("@layout", "@null"), {"sample": 100})],
     "map": [((), {}), ((), {"snapshot": "@first"})],
     "StoredRow.map": [((), {})],
     "save": [(("@file.svg",), {})],
@@ -244,6 +246,8 @@ class Walk:
                 return self._table.files
             if arg == "@table":
                 return self._table
+            if arg == "@layout":
+                return Layout(sort_by=f"`{self._table.schema.fields[0].name}`")
             if arg == "@path":
                 return next(iter(thing.vectors))
             if arg == "@end":

@@ -78,7 +78,7 @@ class Explanation(Tabular, Displayable):
     # --- what is judged ------------------------------------------------------------------------------------------------
 
     @cached_property
-    def _known(self) -> Condition:
+    def known(self) -> Condition:
         """The condition under the names by which statistics are known: today's, or `name#id` of a dropped column."""
         today = {found.id: name for name, found in self.table.schema.leaves()}
         is_by_id = self.table.format_version is not None and bool(today)
@@ -102,7 +102,7 @@ class Explanation(Tabular, Displayable):
     @cached_property
     def manifest_judgement(self) -> Judgement:
         """What the manifest lists prove of the manifests."""
-        return judge_manifests(self._known, self.manifests, open_placement(self.table))
+        return judge_manifests(self.known, self.manifests, open_placement(self.table))
 
     @cached_property
     def _pool(self) -> FileSet:
@@ -120,7 +120,7 @@ class Explanation(Tabular, Displayable):
     def facts(self) -> FileFacts:
         """What manifests say of the data files of the pool, by column."""
         # without manifests bounds would be read from the files' own footers
-        terms = list_terms(self._known) if self.manifests else ()
+        terms = list_terms(self.known) if self.manifests else ()
         leaves = [name for term in terms for name in list_leaves(term)] if self.manifests else None
         return FileFacts(self._pool, open_placement(self.table), leaves)
 
@@ -143,15 +143,15 @@ class Explanation(Tabular, Displayable):
     @cached_property
     def file_judgement(self) -> Judgement:
         """What partitions, buckets, bounds and indexes prove of the files."""
-        judgement = judge_files(self._known, self.facts)
+        judgement = judge_files(self.known, self.facts)
         try_indexes(judgement, self._take, self.facts)
         return judgement
 
     def may_fit(self, files: FileSet, *, bounds: bool = True) -> list[bool]:
         """Say of each of some data files whether a row that fits may be in it; without `bounds` by its partition alone."""
-        leaves = [name for term in list_terms(self._known) for name in list_leaves(term)] if bounds else None
+        leaves = [name for term in list_terms(self.known) for name in list_leaves(term)] if bounds else None
         facts = FileFacts(files, open_placement(self.table), leaves)
-        kept: list[bool] = judge_files(self._known, facts).kept.tolist()
+        kept: list[bool] = judge_files(self.known, facts).kept.tolist()
         return kept
 
     # --- the answer ----------------------------------------------------------------------------------------------------
@@ -210,7 +210,7 @@ class Explanation(Tabular, Displayable):
         """The row groups of each kept file and what is proved of them; reads what the files say of themselves."""
         storage = self.table.storage
         return judge_groups(
-            self._known, self.kept, open_placement(self.table).merging, self._note_unread, storage
+            self.known, self.kept, open_placement(self.table).merging, self._note_unread, storage
         )
 
     def _note_unread(self, error: LakeError, file: DataFile) -> None:
@@ -338,7 +338,7 @@ class Explanation(Tabular, Displayable):
         made = sort_manifests(rewriting, self._count_partitions(rewriting.spec))
         if made is None:
             return None
-        judged = judge_manifests(self._known, made, open_placement(self.table))
+        judged = judge_manifests(self.known, made, open_placement(self.table))
         return weigh_planning(rewriting, "this predicate", left, len(self.manifests), int(judged.kept.sum()))
 
     def _count_partitions(self, spec: PartitionSpec) -> Counter[tuple[Any, ...]]:

@@ -34,6 +34,7 @@ class IcebergFormat(Driver):
         "conflict": "lakelens.formats.iceberg.conflict:Conflicting",
         "defects": "lakelens.formats.iceberg.book:BOOK",
         "health": "lakelens.formats.iceberg.health.rules:make_rules",
+        "layout": "lakelens.formats.iceberg.layout:open_layout",
         "life": "lakelens.formats.iceberg.life:IcebergLiving",
         "maintenance": "lakelens.formats.iceberg.maintenance.procedures:PROCEDURES",
         "map": "lakelens.formats.iceberg.map:draw_chart",

@@ -48,6 +48,7 @@ class PaimonFormat(Driver):
         "check": "lakelens.formats.paimon.check.comparisons:PaimonChecking",
         "defects": "lakelens.formats.paimon.book:BOOK",
         "health": "lakelens.formats.paimon.health.rules:make_rules",
+        "layout": "lakelens.formats.paimon.layout:open_layout",
         "life": "lakelens.formats.paimon.life.living:PaimonLiving",
         "maintenance": "lakelens.formats.paimon.maintenance.procedures:PROCEDURES",
         "map": "lakelens.formats.paimon.map:draw_chart",

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from lakelens.analysis.dry_run import Plan
     from lakelens.analysis.explain.explanation import Explanation
     from lakelens.analysis.health.health import Health
+    from lakelens.analysis.layout.wanted import WantedLayout as Layout
+    from lakelens.analysis.layout.what_if import WhatIf
     from lakelens.analysis.life.biography import Biography
     from lakelens.analysis.life.rows import RowLife
     from lakelens.analysis.map import Map
@@ -169,6 +171,41 @@ class Answers:
         """
         asked = {"where": where, "snapshot": snapshot, "row_groups": row_groups}
         return cast("Explanation", ask(self, "explain", **asked))
+
+    def what_if(self, layout: Layout, where: Any, *, sample: int | None = None) -> WhatIf:
+        """Foretell what predicates would read if the rows were arranged otherwise, and what that costs. Nothing is written.
+
+        Today is `explain`'s own answer, then the same rules over files as Spark's procedure would make them of the rows that
+        are known. A figure that would be a guess is None, and its `known_by` says why.
+
+        Parameters
+        ----------
+        layout
+            A `lakelens.Layout`.
+        where
+            A predicate in SQL, several, or a mapping from each to how often it is asked.
+        sample
+            How many rows are read at most, of at most 64 files; None reads no data file, and takes values from bounds.
+
+        Returns
+        -------
+        WhatIf
+            `predicates` (files and bytes, today and then), `then_files`, `then_bytes`, `losers`, `calls`, `assumptions`,
+            `refusal`.
+
+        Raises
+        ------
+        LakeError
+            A predicate or a layout is not understood, names no column, or is none that the engine can make.
+
+        Examples
+        --------
+        >>> import lakelens as ll
+        >>> ll.sample("iceberg").what_if(ll.Layout(sort_by="id"), ["id = 3"], sample=1_000)
+        <WhatIf of lakes.v3_merge_on_read, sort by id: 6.01 KiB instead of 1.87 KiB to read; 1 of 1 predicate reads more>
+        """
+        asked = {name: getattr(layout, name) for name in layout.__dataclass_fields__}
+        return cast("WhatIf", ask(self, "what_if", where=where, sample=sample, **asked))
 
     def space(self, *, before: Any = None) -> Space:
         """Say where the bytes under the table's directory are, who keeps them, and what would free them.

@@ -1,0 +1,117 @@
+"""The questions about how the rows of a table are arranged: what another layout would read, and which one pays."""
+
+from __future__ import annotations
+
+from lakelens.answers.question import Datum, Listed, Option, Page, Question
+
+_WHERES = Option(
+    name="where",
+    kind="texts",
+    flags=("-w", "--where"),
+    metavar="PREDICATE",
+    is_required=True,
+    help="a predicate in SQL; may be given more than once",
+    complete="lakelens.cli.completing:complete_where",
+    label="condition",
+    example="lakelens.explorer.answers:write_not_null",
+)
+_SAMPLE = Option(
+    name="sample",
+    kind="number",
+    flags=("--sample",),
+    metavar="ROWS",
+    help="read at most that many rows of at most 64 files; without it bounds alone say how values spread",
+    label="rows to read",
+    example="none, for bounds alone",
+)
+WHAT_IF = Question(
+    name="what_if",
+    ask="lakelens.analysis.layout.what_if:foretell_layout",
+    summary="Foretell what predicates would read if the rows of the table were arranged otherwise, and what that costs. "
+    "Nothing is written.",
+    about="what predicates (`-w`, each) would read under a layout, and what rewriting costs: `--sort-by`, `--zorder-by`, "
+    "`--hilbert-by`, `--partition-by`",
+    epilog="""lakelens what-if sample:iceberg -w "id = 3" --sort-by id --sample 1000"""
+    """  ·  lakelens what-if sample:iceberg -w "id > 15" --partition-by "bucket(2, id)" --json""",
+    options=(
+        _WHERES,
+        *(
+            Option(
+                name=f"{order}_by",
+                kind="texts",
+                flags=(f"--{order}-by",),
+                metavar="COLUMN",
+                help=words,
+                label=label,
+                example=example,
+            )
+            for order, words, label, example in (
+                (
+                    "sort",
+                    "sort by this column; may be given more than once",
+                    "sort by",
+                    "columns with commas between",
+                ),
+                (
+                    "zorder",
+                    "a z-order through this column and others",
+                    "or z-order by",
+                    "two columns or more",
+                ),
+                (
+                    "hilbert",
+                    "Hilbert's curve through this column and others (Paimon)",
+                    "or Hilbert by",
+                    "two or more",
+                ),
+                (
+                    "partition",
+                    "a partition field, as day(ts); without any the partitioning stays",
+                    "partition by",
+                    "day(ts)",
+                ),
+            )
+        ),
+        Option(
+            name="target_file_size",
+            flags=("--target-file-size",),
+            metavar="SIZE",
+            help="the bytes of a file, as 128MiB, instead of the table's own",
+            label="bytes of a file",
+            example="128 MiB",
+        ),
+        _SAMPLE,
+    ),
+    parts=(
+        Datum("layout", "layout.__str__()"),
+        Datum("snapshot_id", "snapshot.id"),
+        *("headline", "refusal", "source", "sampled_rows", "sampled_files", "wide"),
+        *("files", "size_bytes", "then_files", "asked", "today_bytes", "then_bytes", "most_bytes", "losers"),
+        Datum(
+            "predicates",
+            names=(
+                *(
+                    "predicate",
+                    "asked",
+                    "files",
+                    "size_bytes",
+                    "then_files",
+                    "then_bytes",
+                    "most_files",
+                    "most_bytes",
+                ),
+                *("reads_more", "known_by", "by_today"),
+            ),
+        ),
+        *("calls", "assumptions"),
+    ),
+    page=Page(
+        lists=(Listed("predicates", "every predicate, today and then"),),
+        words="What a condition would read if the rows were sorted, on a curve, or in other partitions.",
+        form="above",
+        button="foretell",
+        small="without rows to read, from bounds alone",
+        back="The whole answer",
+        beside="another layout",
+    ),
+)

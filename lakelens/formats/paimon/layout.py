@@ -1,0 +1,82 @@
+"""How Paimon's `sys.compact` arranges rows with `order_strategy`: the order, the z-order or Hilbert's curve of some columns.
+
+Spark orders each partition by itself, in ranges that it joins again to about 64 MiB; a range is written into files of
+`target-file-size`, a new one being begun where that is reached, which is looked at after each 1,000 rows. Follows
+`CompactProcedure` and `TableSorter` of Paimon's Spark connector 0.9, and its `RollingFileWriter`. A table with a primary key
+keeps its files in the order of the key: it has no other.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lakelens.errors import Unsupported
+from lakelens.formats.paimon.maintenance.deletion import write_call
+from lakelens.formats.paimon.splits import parse_size
+from lakelens.model.measures.laying import LayoutRules, Pile
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from lakelens.formats.paimon.table import PaimonTable
+
+_TARGET = "target-file-size"
+_DEFAULT = 256 << 20
+_ROW_GROUP = 128 << 20
+_RANGE = 64 << 20
+_LOOKS = 1_000
+
+
+def open_layout(table: PaimonTable) -> LayoutRules:
+    """Open what Spark's procedure can do with a table. Raises `Unsupported` for one whose rows are placed by a key."""
+    if table.primary_keys:
+        raise Unsupported(
+            "a table with a primary key keeps its files in the order of the key", path=table.location
+        )
+    if str(table.properties.get("bucket", "-1")) != "-1":
+        raise Unsupported(
+            "Paimon orders tables without fixed buckets alone", path=table.location, hint="bucket = -1"
+        )
+    given = table.properties.get(_TARGET)
+    return LayoutRules(
+        target=_DEFAULT if given is None else parse_size(str(given)),
+        strategies=("sort", "zorder", "hilbert"),
+        transforms=(),
+        divide=divide_ranges,
+        roll=lambda pile, start, end, target: pile.find_rolls(start, end, target, _ROW_GROUP, _LOOKS),
+        write_calls=lambda resolved: _write_calls(table, resolved),
+        group_bytes=1 << 62,
+        fields=tuple(field for spec in table.specs for field in spec.fields),
+        assumptions=(
+            "Spark's sys.compact(order_strategy => …) of all partitions, each by itself",
+            "Spark joins its ranges to about 64 MiB, by the bytes that it shuffles, which are not known here",
+        ),
+    )
+
+
+def divide_ranges(pile: Pile, target: int) -> NDArray[np.int64]:
+    """Say where the ranges begin that Spark makes of a partition, whatever the size of a file is.
+
+    >>> import numpy as np
+    >>> divide_ranges(Pile(np.full(50, 100.0), np.full(50, 4.0 * (1 << 20)), np.ones(50, bool)), 1_500).tolist()
+    [0, 17, 34]
+    """
+    import numpy as np
+
+    rows = float(pile.rows.sum())
+    ranges = max(1, round(float(pile.sizes.sum()) / _RANGE))
+    counted = np.cumsum(pile.rows) - pile.rows
+    begun: NDArray[np.int64] = np.unique(np.searchsorted(counted, rows / ranges * np.arange(ranges) - 1e-6))
+    return begun[begun < len(pile.rows)]
+
+
+def _write_calls(table: PaimonTable, resolved: Any) -> tuple[str, ...]:
+    layout = resolved.layout
+    columns = ",".join(key.column for key in resolved.keys)
+    strategy = {"sort": "order"}.get(layout.strategy, layout.strategy)
+    call = write_call("compact", {"table": table.name, "order_strategy": strategy, "order_by": columns})
+    if not layout.target_file_size:
+        return (call,)
+    size = f"'{_TARGET}' = '{layout.target_file_size} b'"
+    return (f"ALTER TABLE {table.name} SET TBLPROPERTIES ({size})", call)

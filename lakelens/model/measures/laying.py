@@ -1,0 +1,76 @@
+"""How an engine arranges rows again: what a format's part `layout` says of its own procedure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from lakelens.lazy import dataclass
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from lakelens.model.schema import PartitionField
+
+
+@dataclass(frozen=True, slots=True)
+class Pile:
+    """Rows in the order of their keys that an engine divides into files: what of each of them it divides by.
+
+    `rows` and `sizes` are how many rows and bytes each known row stands for, `is_first` whether its key is another than the
+    one before it.
+    """
+
+    rows: NDArray[np.float64]
+    sizes: NDArray[np.float64]
+    is_first: NDArray[np.bool_]
+    #: the bytes of a row before compression, which a writer holds until a row group is full; 0 where they are not known
+    raw_row: float = 0.0
+
+    def find_rolls(self, start: int, end: int, limit: int, row_group: int, looks: int) -> list[int]:
+        """Find where a writer begins another file between two places, for as long as one does not end by itself.
+
+        It looks after each `looks` rows whether row groups that are written and the one in memory reach `limit`; a row
+        group is written when it holds `row_group` bytes, and is compressed then.
+
+        >>> import numpy as np
+        >>> Pile(np.full(50, 100.0), np.full(50, 1_000.0), np.ones(50, bool), 20.0).find_rolls(0, 50, 30_000, 1 << 27, 1_000)
+        [20, 40]
+        """
+        import numpy as np
+
+        rows, size = float(self.rows[start:end].sum()), float(self.sizes[start:end].sum())
+        stored = max(size / max(rows, 1), 1e-9)
+        raw = max(self.raw_row, stored)
+        groups = max(0, -int((row_group - limit) // (row_group * stored / raw)))
+        held = limit - groups * row_group * stored / raw
+        most = np.ceil((groups * row_group + held) / raw / looks) * looks
+        if most >= rows:
+            return []
+        counted = np.cumsum(self.rows[start:end]) - self.rows[start:end]
+        places = np.searchsorted(counted, np.arange(most, rows - 0.5, most) - 1e-6)
+        return [start + place for place in places.tolist()]
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutRules:
+    """What the engine's procedure can do with a table, and how.
+
+    `target` is the table's own size of a file, `strategies` the orders that it knows (`sort`, `zorder`, `hilbert`),
+    `transforms` the partition transforms that a table can be given later, `fields` the partitioning that it has now.
+    `divide` gives the places at which tasks begin in a pile, of a target, `roll` those at which a writer begins another file
+    between two places. `group_bytes` is how many bytes are ordered at once, `tick` what curves count times by, `write_calls`
+    writes the statements of a layout. `assumptions` says what is followed, and what is not known.
+    """
+
+    target: int
+    strategies: tuple[str, ...]
+    transforms: tuple[str, ...]
+    divide: Callable[[Pile, int], NDArray[np.int64]]
+    roll: Callable[[Pile, int, int, int], list[int]]
+    write_calls: Callable[[Any], tuple[str, ...]]
+    group_bytes: int
+    fields: tuple[PartitionField, ...] = ()
+    tick: str = "us"
+    assumptions: tuple[str, ...] = ()

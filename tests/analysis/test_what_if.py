@@ -1,0 +1,190 @@
+"""`what_if`: what is foretold of a layout beside what Spark did, the rules that it follows, and what it refuses to say."""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import lakelens as ll
+from lakelens.analysis.layout.curves import number_values, order_hilbert, order_zorder
+from lakelens.analysis.layout.known import make_column
+from lakelens.analysis.layout.wanted import read_size
+from lakelens.errors import LakeError, Missing, Unsupported
+from lakelens.opening import open_table
+
+LAKES = Path(__file__).parents[1] / "lakes" / "layouts"
+DEEDS: dict[str, Any] = json.loads((LAKES / "deeds.json").read_text("utf-8"))
+
+
+@pytest.fixture(scope="module")
+def lakes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Unpack the tables as they were before."""
+    folder = tmp_path_factory.mktemp("layouts")
+    with tarfile.open(LAKES / "tables.tar.xz") as archive:
+        archive.extractall(folder, filter="data")
+    return folder
+
+
+FORETOLD: dict[tuple[str, int | None], Any] = {}
+
+
+def foretell(lakes: Path, name: str, sample: int | None) -> Any:
+    """Foretell a deed from the table before it, once."""
+    deed, known = DEEDS[name], (name, sample)
+    if known not in FORETOLD:
+        layout = ll.Layout(**deed["layout"])
+        FORETOLD[known] = open_table(lakes / deed["table"]).what_if(
+            layout, list(deed["reads"]), sample=sample
+        )
+    return FORETOLD[known]
+
+
+def count_hits(foretold: Any, deed: Any) -> int:
+    """Count the predicates whose files and bytes are within 10 %, or a file, of what `explain` says after the deed."""
+    mean = deed["outputs"][1] / deed["outputs"][0]
+    hits = 0
+    for row in foretold.predicates:
+        files, size = deed["reads"][row.predicate]
+        is_near = abs(row.then_files - files) <= max(1, 0.1 * files)
+        hits += is_near and abs(row.then_bytes - size) <= max(mean, 0.1 * size)
+    return hits
+
+
+def test_what_is_foretold_is_what_spark_did(lakes: Path) -> None:
+    assert len(DEEDS) == 20 and all(len(deed["reads"]) == 10 for deed in DEEDS.values())
+    hits = {name: count_hits(foretell(lakes, name, 100_000), deed) for name, deed in DEEDS.items()}
+    assert sum(hits.values()) >= 180, hits
+    assert min(hits.values()) >= 6, hits
+
+
+def test_a_fifth_of_the_rows_foretells_as_much(lakes: Path) -> None:
+    foretold = {name: foretell(lakes, name, 4_000) for name in DEEDS}
+    assert all(3_900 < answer.sampled_rows <= 4_000 and not answer.is_whole for answer in foretold.values())
+    hits = {name: count_hits(answer, DEEDS[name]) for name, answer in foretold.items()}
+    assert sum(hits.values()) >= 175, hits
+
+
+def test_files_that_come_out_are_as_many_as_came_out(lakes: Path) -> None:
+    counts = [(foretell(lakes, name, 100_000).then_files, deed["outputs"][0]) for name, deed in DEEDS.items()]
+    assert all(abs(then - done) <= 1 for then, done in counts), counts
+
+
+@pytest.mark.parametrize("sample", [1_000, 2_000, 4_000])
+def test_the_limits_of_a_sample_hold(lakes: Path, sample: int) -> None:
+    """Of 20,000 rows a part is read: Spark reads no more files than `most_files`, and the one by which it ends otherwise."""
+    held = [
+        deed["reads"][row.predicate][0] <= row.most_files + 1
+        for name, deed in DEEDS.items()
+        for row in foretell(lakes, name, sample).predicates
+    ]
+    assert sum(held) >= 190, sum(held)
+
+
+def test_a_small_sample_is_called_small(lakes: Path) -> None:
+    said = [
+        line for line in foretell(lakes, "events: sort user_id", 1_000).assumptions if "are known" in line
+    ]
+    assert said == ["of each new file about 35 rows are known; of fewer than 30 its bounds say little"]
+    assert not any(
+        "are known" in line for line in foretell(lakes, "events: sort user_id", 100_000).assumptions
+    )
+
+
+def test_today_is_what_explain_says(lakes: Path) -> None:
+    for folder in ("events", "sales", "clicks", "visits"):
+        name = next(name for name, deed in DEEDS.items() if deed["table"] == folder)
+        table = open_table(lakes / folder)
+        for row in foretell(lakes, name, 100_000).predicates:
+            explained = table.explain(row.predicate)
+            assert (row.files, row.size_bytes) == (len(explained.kept), explained.size_bytes)
+
+
+def test_bounds_that_are_too_wide_say_nothing_and_are_called_so(lakes: Path) -> None:
+    answer = open_table(lakes / "events").what_if(ll.Layout(sort_by="user_id"), ["user_id = 5"])
+    assert answer.then_bytes is None and answer.then_files is None
+    assert "too wide" in answer.refusal and "user_id" in answer.refusal and "sample" in answer.refusal
+    assert "Cannot be foretold" in str(answer)
+
+
+def test_narrow_bounds_foretell_without_a_row(lakes: Path) -> None:
+    table = open_table(lakes / "events")
+    layout = ll.Layout(sort_by="ts", target_file_size=32_768)
+    from_bounds = table.what_if(layout, ["ts < '2026-01-02 00:00:00'"])
+    from_rows = table.what_if(layout, ["ts < '2026-01-02 00:00:00'"], sample=100_000)
+    assert from_bounds.source == "bounds" and not from_bounds.refusal
+    (bounds,), (rows,) = from_bounds.predicates, from_rows.predicates
+    assert abs(bounds.then_files - rows.then_files) <= 1
+
+
+def test_a_predicate_that_loses_is_counted_and_marked() -> None:
+    answer = ll.sample("iceberg").what_if(ll.Layout(sort_by="name"), {"id = 3": 7}, sample=100)
+    assert answer.losers == 1 and answer.asked == 7
+    assert answer.today_bytes == 7 * answer.predicates[0].size_bytes
+    assert "READS MORE" in str(answer)
+
+
+def test_what_a_layout_says_is_read_and_refused() -> None:
+    assert read_size("1.5 MiB") == 3 << 19
+    table = ll.sample("iceberg")
+    for given, kind in (
+        ({}, LakeError),
+        ({"sort_by": 5}, LakeError),
+        ({"sort_by": [5]}, LakeError),
+        ({"sort_by": "id", "zorder_by": ("id", "name")}, LakeError),
+        ({"zorder_by": "id"}, LakeError),
+        ({"sort_by": "no such"}, Missing),
+        ({"partition_by": "bucket(id)"}, LakeError),
+        ({"partition_by": "median(id)"}, LakeError),
+        ({"hilbert_by": ("id", "name")}, Unsupported),
+        ({"sort_by": "id", "target_file_size": "big"}, LakeError),
+    ):
+        with pytest.raises(kind):
+            table.what_if(ll.Layout(**given), ["id = 3"], sample=10)  # type: ignore[arg-type]
+    with pytest.raises(Unsupported, match="hive"):
+        ll.sample("hive").what_if(ll.Layout(sort_by="id"), ["id = 3"])
+    with pytest.raises(LakeError, match="predicate"):
+        table.what_if(ll.Layout(sort_by="id"), [])
+
+
+def test_the_calls_say_the_layout() -> None:
+    layout = ll.Layout(partition_by="bucket(4, id)", sort_by="id desc", target_file_size="1 MiB")
+    calls = ll.sample("iceberg").what_if(layout, ["id = 3"], sample=100).calls
+    assert any("ADD PARTITION FIELD bucket(4, id)" in call for call in calls)
+    assert any("sort_order => 'id DESC NULLS LAST'" in call and "'1048576'" in call for call in calls)
+
+
+def test_a_z_order_lets_bits_take_turns() -> None:
+    values = [(x, y) for x in range(8) for y in range(8)]
+    columns = [make_column(pa.array([pair[place] for pair in values], pa.int32())) for place in (0, 1)]
+    order = np.lexsort(order_zorder(columns)[::-1])
+    interleaved = [
+        sum((x >> b & 1) << 2 * b + 1 | (y >> b & 1) << 2 * b for b in range(3)) for x, y in values
+    ]
+    assert order.tolist() == np.argsort(interleaved).tolist()
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_neighbours_on_hilberts_curve_are_neighbours(count: int) -> None:
+    places = np.stack(np.meshgrid(*[np.arange(8)] * count, indexing="ij"), -1).reshape(-1, count)
+    columns = [make_column(pa.array(places[:, axis])) for axis in range(count)]
+    order = np.lexsort(order_hilbert(columns)[::-1])
+    steps = np.abs(np.diff(places[order], axis=0)).sum(1)
+    assert set(steps.tolist()) == {1}
+
+
+def test_numbers_of_values_keep_their_order() -> None:
+    for values in (
+        pa.array([-(2**63), -1, 0, 5, 2**63 - 1]),
+        pa.array([-1e300, -1.5, -0.0, 2.5, float("inf")]),
+        pa.array([-5, 0, 9], pa.date32()),
+        pa.array([-5_000_000, 0, 9_000_000], pa.timestamp("us")),
+        pa.array(["", "a", "ab", "b"]),
+    ):
+        numbers = number_values(values, "s").tolist()
+        assert numbers == sorted(numbers) and len(set(numbers)) == len(numbers)
