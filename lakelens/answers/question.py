@@ -203,7 +203,8 @@ def _load_others() -> Iterator[Question]:
 
 def list_added() -> frozenset[str]:
     """List the names of the questions that other packages added."""
-    return frozenset(load_questions()) - frozenset(_load_own())
+    others = list_entry_points(GROUP)  # without any, not even those of lakelens are loaded
+    return frozenset(load_questions()) - frozenset(_load_own()) if others else frozenset()
 
 
 def find_question(name: str) -> Question:

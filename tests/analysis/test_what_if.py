@@ -88,11 +88,11 @@ def test_the_limits_of_a_sample_hold(lakes: Path, sample: int) -> None:
 
 def test_a_small_sample_is_called_small(lakes: Path) -> None:
     said = [
-        line for line in foretell(lakes, "events: sort user_id", 1_000).assumptions if "are known" in line
+        line for line in foretell(lakes, "events: sort user_id", 1_000).assumptions if "rows are known" in line
     ]
     assert said == ["of each new file about 35 rows are known; of fewer than 30 its bounds say little"]
     assert not any(
-        "are known" in line for line in foretell(lakes, "events: sort user_id", 100_000).assumptions
+        "rows are known" in line for line in foretell(lakes, "events: sort user_id", 100_000).assumptions
     )
 
 

@@ -203,7 +203,7 @@ class Ground:
         return self.table.current.files.take(self.facts.places[places].tolist())
 
     def list_doubts(self, files: int) -> list[str]:
-        """List what the answer does not know of so many new files."""
+        """List what the answer does not know of a layout that makes this number of files."""
         assert self.table.current is not None
         rows, doubts = self.rows, []
         if rows.source == "sample":

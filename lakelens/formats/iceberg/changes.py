@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lakelens.caching import cached_property
-from lakelens.formats.iceberg.manifests.manifest import IcebergManifest, place_manifest
+from lakelens.formats.iceberg.manifests.manifest import IcebergManifest, count_line, place_manifest
 from lakelens.io.ahead import fetch, fetch_first
 from lakelens.model.comparison import (
     FEW_ENTRIES,
@@ -24,7 +24,6 @@ from lakelens.model.comparison import (
     FileComparison,
     FileCounts,
     count_by_content,
-    sum_known,
 )
 from lakelens.model.fileset import FileColumns, FileSet
 
@@ -134,9 +133,3 @@ def _count_by_kind(files: FileSet) -> dict[str, FileCounts]:
         kind = "data" if content == "data" else "deletes"
         counts[kind] = counts.get(kind, FileCounts()) + part
     return counts
-
-
-def count_line(manifest: IcebergManifest) -> FileCounts:
-    """Count the live files of a manifest and their rows as its line in the list counts them."""
-    files = sum_known(manifest.added_files_count, manifest.existing_files_count)
-    return FileCounts(files, sum_known(manifest.added_rows_count, manifest.existing_rows_count), None)

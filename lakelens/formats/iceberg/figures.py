@@ -17,6 +17,7 @@ from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING
 
+from lakelens.formats.iceberg.manifests.manifest import count_line
 from lakelens.model.comparison import FileCounts
 from lakelens.model.deletes import LiveRows, bound_live_rows
 from lakelens.model.facts.traits import NO_ROWS, Amount, Figures, parse_figure
@@ -73,8 +74,6 @@ def count_lists(snapshot: IcebergSnapshot) -> tuple[FileCounts, FileCounts] | No
     walked = [listed.walk() for listed in snapshot.manifest_lists]
     if not walked or any(error for _, error in walked):
         return None
-    from lakelens.formats.iceberg.changes import count_line
-
     data = deletes = FileCounts(0, 0, None)
     for manifest in dict.fromkeys(manifest for manifests, _ in walked for manifest in manifests):
         if manifest.content == "data":

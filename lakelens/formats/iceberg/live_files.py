@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.caching import cached_property
 from lakelens.errors import LakeError
-from lakelens.formats.iceberg.changes import count_line
 from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
-from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
+from lakelens.formats.iceberg.manifests.manifest import IcebergManifest, count_line
 from lakelens.formats.iceberg.scan.plan import plan_scan, plan_tasks
 from lakelens.model.comparison import FileCounts, count_by_content, sum_known
 from lakelens.model.facts.traits import parse_figure

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from lakelens.caching import cached_property
 from lakelens.errors import LakeError
-from lakelens.formats.iceberg.changes import count_line
 from lakelens.formats.iceberg.discovery.versions import is_hint
+from lakelens.formats.iceberg.manifests.manifest import count_line
 from lakelens.model.charts import (
     MANY_FILES,
     Box,

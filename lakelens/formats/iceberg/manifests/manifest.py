@@ -36,6 +36,7 @@ from lakelens.io.ahead import fetch_along
 from lakelens.lazy import dataclass
 from lakelens.model.bytes_view import Source
 from lakelens.model.collections import Document
+from lakelens.model.comparison import FileCounts, sum_known
 from lakelens.model.manifest import Entry, FieldSummaries, FieldSummary, Manifest, ManifestAnswers
 
 STATUS = {0: "EXISTING", 1: "ADDED", 2: "DELETED"}
@@ -277,3 +278,9 @@ def fetch_manifests(context: TableContext, manifests: Iterable[IcebergManifest])
 def place_manifest(manifest: IcebergManifest) -> tuple[str, int | None] | None:
     """Place where a manifest is, and its recorded size; None where it was read."""
     return None if manifest.is_read else (manifest.path, manifest.manifest_length)
+
+
+def count_line(manifest: IcebergManifest) -> FileCounts:
+    """Count the live files of a manifest and their rows as its line in the list counts them."""
+    files = sum_known(manifest.added_files_count, manifest.existing_files_count)
+    return FileCounts(files, sum_known(manifest.added_rows_count, manifest.existing_rows_count), None)
