@@ -24,6 +24,14 @@ _SAMPLE = Option(
     label="rows to read",
     example="none, for bounds alone",
 )
+_TARGET = Option(
+    name="target_file_size",
+    flags=("--target-file-size",),
+    metavar="SIZE",
+    help="the bytes of a file, as 128MiB, instead of the table's own",
+    label="bytes of a file",
+    example="128 MiB",
+)
 WHAT_IF = Question(
     name="what_if",
     ask="lakelens.analysis.layout.what_if:foretell_layout",
@@ -72,14 +80,7 @@ WHAT_IF = Question(
                 ),
             )
         ),
-        Option(
-            name="target_file_size",
-            flags=("--target-file-size",),
-            metavar="SIZE",
-            help="the bytes of a file, as 128MiB, instead of the table's own",
-            label="bytes of a file",
-            example="128 MiB",
-        ),
+        _TARGET,
         _SAMPLE,
     ),
     parts=(
@@ -113,5 +114,40 @@ WHAT_IF = Question(
         small="without rows to read, from bounds alone",
         back="The whole answer",
         beside="another layout",
+    ),
+)
+
+ADVISE = Question(
+    name="advise",
+    ask="lakelens.analysis.layout.advice:advise_layout",
+    summary="Advise a layout for predicates, or to leave the table: sorts, curves and partitions of the columns that they "
+    "name are ranked by bytes saved for each byte rewritten. Nothing is written.",
+    about="which layout pays for predicates (`-w`, each): sorts, curves and partitions of the columns that they name, by "
+    "bytes saved for each byte rewritten; or to leave the table as it is",
+    epilog="""lakelens advise sample:iceberg -w "id = 3" --sample 1000"""
+    """  ·  lakelens advise sample:iceberg -w "id > 15" -w "p = 1" --sample 1000 --json""",
+    options=(_WHERES, _TARGET, _SAMPLE),
+    parts=(
+        *("verdict", "reason", "headline"),
+        Datum("snapshot_id", "snapshot.id"),
+        *("source", "sampled_rows", "sampled_files", "files", "size_bytes", "asked", "predicates"),
+        *("today_bytes", "then_bytes", "saved_bytes", "tried", "not_foretold"),
+        Datum(
+            "layouts",
+            names=(
+                *("rank", "layout", "saved_bytes", "rewritten_bytes", "saved_per_byte"),
+                *("then_bytes", "then_files", "losers", "worst", "refusal"),
+            ),
+        ),
+        *("calls", "assumptions"),
+    ),
+    page=Page(
+        lists=(Listed("layouts", "every layout that was tried"),),
+        words="Which layout pays for a condition, or whether the table is best left as it is.",
+        form="above",
+        button="advise",
+        small="without rows to read, from bounds alone",
+        back="The whole advice",
+        beside="which layout pays",
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakelens.answers.layouts import WHAT_IF
+from lakelens.answers.layouts import ADVISE, WHAT_IF
 from lakelens.answers.question import Datum, Listed, Option, Page, Question
 
 _STRAY = ("path", "role", "size_bytes", "modified", "reason", "snapshots")
@@ -531,6 +531,19 @@ _CONFLICT = Question(
 QUESTIONS = {
     question.name: question
     for question in (
-        *(_CHECK, _HEALTH, _EXPLAIN, _SPACE, _DRY_RUN, _ROW, _BIOGRAPHY, _SQL, _COMPARE, _CONFLICT, WHAT_IF),
+        *(
+            _CHECK,
+            _HEALTH,
+            _EXPLAIN,
+            _SPACE,
+            _DRY_RUN,
+            _ROW,
+            _BIOGRAPHY,
+            _SQL,
+            _COMPARE,
+            _CONFLICT,
+            WHAT_IF,
+            ADVISE,
+        ),
     )
 }

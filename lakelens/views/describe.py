@@ -41,6 +41,7 @@ CARDS = {
         "answers.row": "analysis.life.rows.RowLife analysis.life.rows.Versions analysis.life.rows.Version",
         "answers.space": "analysis.space.space.Space analysis.space.holders.Expiry",
         "answers.survey": "model.warehouse.survey.TableSurvey model.warehouse.survey.SurveyedTable",
+        "answers.advice": "analysis.layout.advice.Advice",
         "answers.what_if": "analysis.layout.what_if.WhatIf",
         "cards.catalog": """model.warehouse.catalog.Catalog model.warehouse.catalog.FoundTable
             model.warehouse.sample.Samples model.warehouse.sample.Sample model.warehouse.catalog.FoundView""",

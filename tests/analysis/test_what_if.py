@@ -57,9 +57,9 @@ def count_hits(foretold: Any, deed: Any) -> int:
 
 
 def test_what_is_foretold_is_what_spark_did(lakes: Path) -> None:
-    assert len(DEEDS) == 20 and all(len(deed["reads"]) == 10 for deed in DEEDS.values())
+    assert len(DEEDS) == 33 and all(len(deed["reads"]) == 10 for deed in DEEDS.values())
     hits = {name: count_hits(foretell(lakes, name, 100_000), deed) for name, deed in DEEDS.items()}
-    assert sum(hits.values()) >= 180, hits
+    assert sum(hits.values()) >= 297, hits  # nine of ten; the last 13 layouts were made after the rules were
     assert min(hits.values()) >= 6, hits
 
 
@@ -67,7 +67,7 @@ def test_a_fifth_of_the_rows_foretells_as_much(lakes: Path) -> None:
     foretold = {name: foretell(lakes, name, 4_000) for name in DEEDS}
     assert all(3_900 < answer.sampled_rows <= 4_000 and not answer.is_whole for answer in foretold.values())
     hits = {name: count_hits(answer, DEEDS[name]) for name, answer in foretold.items()}
-    assert sum(hits.values()) >= 175, hits
+    assert sum(hits.values()) >= 290, hits
 
 
 def test_files_that_come_out_are_as_many_as_came_out(lakes: Path) -> None:
@@ -83,12 +83,14 @@ def test_the_limits_of_a_sample_hold(lakes: Path, sample: int) -> None:
         for name, deed in DEEDS.items()
         for row in foretell(lakes, name, sample).predicates
     ]
-    assert sum(held) >= 190, sum(held)
+    assert sum(held) >= 313, sum(held)  # 95 of 100
 
 
 def test_a_small_sample_is_called_small(lakes: Path) -> None:
     said = [
-        line for line in foretell(lakes, "events: sort user_id", 1_000).assumptions if "rows are known" in line
+        line
+        for line in foretell(lakes, "events: sort user_id", 1_000).assumptions
+        if "rows are known" in line
     ]
     assert said == ["of each new file about 35 rows are known; of fewer than 30 its bounds say little"]
     assert not any(

@@ -158,6 +158,13 @@ WRONG: dict[str, list[list[str]]] = {
         ["sample:nothing", "sample:iceberg"],
     ],
     "conflict": [["sample:iceberg"], ["sample:iceberg", "no such"], ["sample:nothing", "text"]],
+    "advise": [
+        ["sample:iceberg"],
+        ["sample:iceberg", "-w", "nothing = 3"],
+        ["sample:iceberg", "-w", "id = 3", "--target-file-size", "large"],
+        ["sample:iceberg", "-w", "id = 3", "--sample", "0"],
+        ["sample:hive", "-w", "id = 3"],
+    ],
     "what-if": [
         ["sample:iceberg", "-w", "id = 3"],
         ["sample:iceberg", "--sort-by", "id"],

@@ -63,6 +63,7 @@ def check_every_verb(path: str, page: Path | None) -> None:
     if path == "sample:iceberg":
         asked = ("-w", "id = 3", "-w", "id > 15", "--sort-by", "id")
         assert read_document("what-if", path, *asked, "--sample", "9")["sampled_rows"] == 9
+        assert read_document("advise", path, *asked[:4], "--sample", "9")["layouts"]
     (count,) = read_document("sql", path, "SELECT count(*) AS files FROM files")["rows"]
     assert count["files"] == len(told["files"]["files"])
     for file in told["files"]["files"][:1]:

@@ -49,6 +49,7 @@ ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "check": [((), {}), ((), {"data": True})],
     "compare": [(("@table",), {}), (("@table",), {"data": True})],
     "conflict": [((), {"base": "@first", "operation": "merge", "where": "@where"}), (("no such",), {})],
+    "advise": [(("@where",), {}), (("@null",), {"sample": 100, "target_file_size": 4096})],
     "what_if": [(("@layout", "@where"), {}), (("@layout", "@null"), {"sample": 100})],
     "map": [((), {}), ((), {"snapshot": "@first"})],
     "StoredRow.map": [((), {})],

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
     from lakelens.model.scan.placement import Placement
     from lakelens.model.schema import Field, PartitionField
-    from lakelens.model.stats import Condition
     from lakelens.model.table import Table
 
 _MOST_PREDICATES = 1_000
@@ -301,8 +300,8 @@ class Laid:
     def foretell(self, text: str) -> tuple[int, int, int, int, str]:
         """Foretell a predicate: files and bytes, the most that they may be, and by what that is known."""
         condition, rows = self.ground.conditions[text], self.ground.rows
-        counts = self._count(condition, 1.0)
-        most = counts if rows.is_whole else tuple(map(max, counts, self._count(condition, _MARGIN)))
+        counts = self.count(text)
+        most = counts if rows.is_whole else tuple(map(max, counts, self.count(text, _MARGIN)))
         if rows.source == "bounds":
             how = "bounds of files, as if their values were spread evenly between"
         elif rows.is_whole:
@@ -314,9 +313,10 @@ class Laid:
             how += f"; no bounds of {lacking[0]} are recorded"
         return counts[0], counts[1], most[0], most[1], how
 
-    def _count(self, condition: Condition, margin: float) -> tuple[int, int]:
+    def count(self, text: str, margin: float = 1.0) -> tuple[int, int]:
+        """Count the files that a predicate would read, and their bytes, where each file is wider by some gaps."""
         facts = self._facts(margin)
-        kept = judge_files(condition, facts).kept
+        kept = judge_files(self.ground.conditions[text], facts).kept
         return int(kept.sum()), int(facts.numpy("size_bytes")[kept].sum())
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from lakelens.analysis.dry_run import Plan
     from lakelens.analysis.explain.explanation import Explanation
     from lakelens.analysis.health.health import Health
+    from lakelens.analysis.layout.advice import Advice
     from lakelens.analysis.layout.wanted import WantedLayout as Layout
     from lakelens.analysis.layout.what_if import WhatIf
     from lakelens.analysis.life.biography import Biography
@@ -206,6 +207,46 @@ class Answers:
         """
         asked = {name: getattr(layout, name) for name in layout.__dataclass_fields__}
         return cast("WhatIf", ask(self, "what_if", where=where, sample=sample, **asked))
+
+    def advise(
+        self, where: Any, *, target_file_size: int | str | None = None, sample: int | None = None
+    ) -> Advice:
+        """Advise a layout for predicates, or to leave the table as it is. Nothing is written.
+
+        Sorts, curves and partitions of the columns that the predicates name are foretold, as by `what_if`, and ranked by the
+        bytes that they save for each byte that is rewritten, which is the whole table. A layout that saves fewer bytes than
+        are rewritten, or not a tenth of what is read, does not pay.
+
+        Parameters
+        ----------
+        where
+            A predicate in SQL, several, or a mapping from each to how often it is asked.
+        target_file_size
+            The bytes that a file is to have: a number, or text such as `"128 MiB"`; None for the table's own.
+        sample
+            How many rows are read at most, of at most 64 files; None reads no data file, and takes values from bounds.
+
+        Returns
+        -------
+        Advice
+            `verdict`, `best` (a `lakelens.Layout`, None to leave it), `layouts` (each with `saved_bytes`, `rewritten_bytes`,
+            `saved_per_byte`), `calls`, `reason`.
+
+        Raises
+        ------
+        LakeError
+            A predicate is not understood or names no column, or the table has no files.
+        Unsupported
+            How the format's engine arranges a table is not known.
+
+        Examples
+        --------
+        >>> import lakelens as ll
+        >>> ll.sample("iceberg").advise({"id = 3": 100}, sample=1_000)
+        <Advice for lakes.v3_merge_on_read: leave it; no layout reads less than today>
+        """
+        asked = {"where": where, "target_file_size": target_file_size, "sample": sample}
+        return cast("Advice", ask(self, "advise", **asked))
 
     def space(self, *, before: Any = None) -> Space:
         """Say where the bytes under the table's directory are, who keeps them, and what would free them.

@@ -3,8 +3,9 @@
     python tests/lakes/layouts/record.py [tables] [deeds]
 
 `tables` writes the tables before (`tables.tar.xz`): Iceberg by arrival, by region and by day, Paimon by arrival and by day.
-`deeds` writes each once for each of its layouts (`cases.py`), has Spark's procedure do it, and asks `explain` about ten
-predicates. `deeds.json` has of each the layout, `outputs` (files, bytes), and of each predicate `[files, bytes]` after.
+`deeds` writes each once for each of its layouts (`cases.py`) that is not in `deeds.json` yet, has Spark's procedure do it,
+and asks `explain` about ten predicates. `deeds.json` has of each the layout, `outputs` (files, bytes), and of each predicate
+`[files, bytes]` after.
 """
 
 from __future__ import annotations
@@ -85,10 +86,14 @@ def write_table(spark: Any, name: str, target: str) -> None:
 
 
 def record_deeds(spark: Any) -> None:
-    """Arrange each table in each way, and ask what is read."""
-    found: dict[str, Any] = {}
+    """Arrange each table in each way that is not recorded yet, and ask what is read."""
+    known = HERE / "deeds.json"
+    found: dict[str, Any] = json.loads(known.read_text("utf-8")) if known.exists() else {}
     for name, case in cases.TABLES.items():
         for layout in case.layouts:
+            key = f"{name}: {layout.name}"
+            if key in found:
+                continue
             start = time.monotonic()
             plain = f"{name}_{len(found)}"
             target = f"{case.catalog}.lakes.{plain}"
@@ -101,7 +106,6 @@ def record_deeds(spark: Any) -> None:
                 explained = table.explain(where)
                 reads[where] = [len(explained.kept), explained.size_bytes]
             data = table.files.where(content="data")
-            key = f"{name}: {layout.name}"
             found[key] = {
                 "table": name,
                 "layout": layout.asked,
@@ -111,7 +115,7 @@ def record_deeds(spark: Any) -> None:
             spark.sql(f"DROP TABLE {target}")
             print(key, found[key]["outputs"], f"{time.monotonic() - start:.1f} s", flush=True)
     lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(deed)}" for name, deed in found.items())
-    (HERE / "deeds.json").write_text(f"{{\n{lines}\n}}\n", "utf-8")
+    known.write_text(f"{{\n{lines}\n}}\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,135 @@
+"""`advise`: of twenty workloads on tables that Spark wrote, the layout that reads least when Spark has made it."""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lakelens as ll
+from lakelens.errors import LakeError, Missing, Unsupported
+from lakelens.opening import open_table
+
+LAKES = Path(__file__).parents[1] / "lakes" / "layouts"
+DEEDS: dict[str, Any] = json.loads((LAKES / "deeds.json").read_text("utf-8"))
+TARGET = 32_768
+
+ONE, SPAN, FEW = "user_id = 1250", "user_id BETWEEN 20000 AND 30000", "user_id < 500"
+DEAR, CHEAP, ISLES = "amount > 9500", "amount < 2000 AND user_id < 5000", "region = 'isles'"
+COAST, FIRST = "user_id IN (3, 40000) AND region = 'coast'", "id < 700"
+HOURS = "ts >= '2026-01-03 00:00:00' AND ts < '2026-01-03 06:00:00'"
+DAY = "ts < '2026-01-02 00:00:00' AND user_id > 25000"
+LEAVE = "leave it"
+#: The table, what it is asked how often, and the layouts that are planted as the best: as good as each other.
+WORKLOADS = [
+    ("events", {ONE: 100}, ["sort user_id", "bucket(8, user_id) sort user_id"]),
+    ("events", {FEW: 40, SPAN: 20}, ["sort user_id"]),
+    ("events", {DEAR: 50}, ["sort amount"]),
+    ("events", {ISLES: 60}, ["sort region", "region sort user_id"]),
+    ("events", {COAST: 50, ISLES: 20}, ["region sort user_id"]),
+    ("events", {ONE: 50, HOURS: 50}, ["days(ts) sort user_id"]),
+    ("events", {FIRST: 500, HOURS: 20}, [LEAVE]),
+    ("events", {CHEAP: 40, DEAR: 5}, ["sort amount"]),
+    ("events", {DAY: 60, HOURS: 30}, ["days(ts) sort user_id"]),
+    ("events", {ONE: 1}, [LEAVE]),
+    ("sales", {ONE: 100}, ["bucket(8, user_id) sort user_id"]),
+    ("sales", {DEAR: 60}, ["sort amount"]),
+    ("sales", {ISLES: 50}, ["region sort region", "region sort user_id"]),
+    ("sales", {ONE: 2, HOURS: 400}, ["sort ts"]),
+    ("clicks", {ONE: 80}, ["order user_id"]),
+    ("clicks", {ISLES: 50}, ["order region"]),
+    ("clicks", {FIRST: 300, HOURS: 100}, [LEAVE]),
+    ("visits", {ONE: 60, SPAN: 20}, ["order user_id"]),
+    ("visits", {HOURS: 100, FIRST: 100}, [LEAVE]),
+    ("visits", {DEAR: 30, ONE: 1}, [LEAVE]),
+]
+
+
+@pytest.fixture(scope="module")
+def lakes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Unpack the tables as they were before."""
+    folder = tmp_path_factory.mktemp("layouts")
+    with tarfile.open(LAKES / "tables.tar.xz") as archive:
+        archive.extractall(folder, filter="data")
+    return folder
+
+
+def list_deeds(folder: str, asked: dict[str, int]) -> dict[str, int]:
+    """List what every layout of a table that Spark made reads for a workload, in bytes."""
+    return {
+        name.partition(": ")[2]: sum(deed["reads"][where][1] * number for where, number in asked.items())
+        for name, deed in DEEDS.items()
+        if deed["table"] == folder
+    }
+
+
+def spell(layout: ll.Layout) -> tuple[list[str], Any, Any, Any]:
+    """Spell a layout; rows whose order is not said are in that of what their partition is made of."""
+    fields = [term.replace("days(", "day(") for term in layout.partition_by or ()]
+    columns = tuple(layout.columns) or tuple(term.rpartition(" ")[2].strip(")") for term in fields)
+    return fields, layout.strategy, columns, layout.target_file_size
+
+
+def name_deed(folder: str, layout: ll.Layout | None) -> str:
+    """Name the deed of a layout that Spark made; a table that is left is none."""
+    if layout is None:
+        return LEAVE
+    for name, deed in DEEDS.items():
+        if deed["table"] == folder and spell(ll.Layout(**deed["layout"])) == spell(layout):
+            return name.partition(": ")[2]
+    return str(layout)
+
+
+def test_the_planted_layout_is_found(lakes: Path) -> None:
+    """What is advised is what was planted, which read least of all layouts that Spark made, give or take a tenth."""
+    found = {}
+    for number, (folder, asked, planted) in enumerate(WORKLOADS):
+        table = open_table(lakes / folder)
+        deeds = list_deeds(folder, asked)
+        deeds[LEAVE] = sum(table.explain(where).size_bytes * count for where, count in asked.items())
+        if planted != [LEAVE]:
+            assert min(deeds[name] for name in planted) <= 1.1 * min(deeds.values()), (number, deeds)
+        advice = table.advise(asked, target_file_size=TARGET, sample=100_000)
+        found[number] = name_deed(folder, advice.best)
+    hits = [found[number] in planted for number, (_, _, planted) in enumerate(WORKLOADS)]
+    assert sum(hits) >= 18, [(WORKLOADS[n], found[n]) for n, is_hit in enumerate(hits) if not is_hit]
+
+
+def test_a_table_that_needs_nothing_is_left(lakes: Path) -> None:
+    for folder, asked, planted in WORKLOADS:
+        if planted == [LEAVE]:
+            advice = open_table(lakes / folder).advise(asked, target_file_size=TARGET, sample=100_000)
+            assert advice.best is None and advice.verdict == LEAVE and advice.calls == ()
+            assert advice.saved_bytes == 0 and advice.then_bytes == advice.today_bytes
+            assert advice.reason and "Leave it" in str(advice)
+
+
+def test_the_ranking_says_what_each_layout_saves(lakes: Path) -> None:
+    table = open_table(lakes / "events")
+    advice = table.advise({ONE: 50, HOURS: 50}, target_file_size=TARGET, sample=100_000)
+    rows = list(advice.layouts)
+    assert [row.layout for row in rows].count(LEAVE) == 1 and rows[0].rank == 1
+    assert all(row.saved_bytes == advice.today_bytes - row.then_bytes for row in rows if row.layout != LEAVE)
+    best = table.what_if(advice.best, {ONE: 50, HOURS: 50}, sample=100_000)
+    assert best.then_bytes == advice.then_bytes and best.calls == advice.calls
+    assert rows[-1].saved_per_byte < 1 and rows[-1].losers == 1 and rows[-1].worst.endswith(ONE)
+
+
+def test_what_bounds_do_not_say_is_not_advised(lakes: Path) -> None:
+    advice = open_table(lakes / "events").advise({ONE: 100}, target_file_size=TARGET)
+    assert advice.best is None and advice.tried == 0 and advice.not_foretold >= 1
+    assert "too wide" in advice.reason
+
+
+def test_what_is_asked_is_refused_where_it_says_nothing() -> None:
+    table = ll.sample("iceberg")
+    for given, kind in (({}, LakeError), ("no_such = 3", Missing), ("id =", LakeError), (5, LakeError)):
+        with pytest.raises(kind):
+            table.advise(given)
+    with pytest.raises(LakeError):
+        table.advise("id = 3", target_file_size="large")
+    with pytest.raises(Unsupported, match="hive"):
+        ll.sample("hive").advise("id = 3")
