@@ -37,50 +37,19 @@ WHAT_IF = Question(
     ask="lakelens.analysis.layout.what_if:foretell_layout",
     summary="Foretell what predicates would read if the rows of the table were arranged otherwise, and what that costs. "
     "Nothing is written.",
-    about="what predicates (`-w`, each) would read under a layout, and what rewriting costs: `--sort-by`, `--zorder-by`, "
-    "`--hilbert-by`, `--partition-by`",
-    epilog="""lakelens what-if sample:iceberg -w "id = 3" --sort-by id --sample 1000"""
-    """  ·  lakelens what-if sample:iceberg -w "id > 15" --partition-by "bucket(2, id)" --json""",
+    about="what predicates (`-w`, each) would read if the rows were arranged so, and what rewriting costs: `sort by a, b`, "
+    "`z-order by a, b`, `partition by day(c)`, or the CALL of a runbook",
+    epilog="""lakelens what-if sample:iceberg "sort by id" -w "id = 3" --sample 1000"""
+    """  ·  lakelens what-if sample:iceberg "partition by bucket(2, id)" -w "id > 15" --json""",
     options=(
-        _WHERES,
-        *(
-            Option(
-                name=f"{order}_by",
-                kind="texts",
-                flags=(f"--{order}-by",),
-                metavar="COLUMN",
-                help=words,
-                label=label,
-                example=example,
-            )
-            for order, words, label, example in (
-                (
-                    "sort",
-                    "sort by this column; may be given more than once",
-                    "sort by",
-                    "columns with commas between",
-                ),
-                (
-                    "zorder",
-                    "a z-order through this column and others",
-                    "or z-order by",
-                    "two columns or more",
-                ),
-                (
-                    "hilbert",
-                    "Hilbert's curve through this column and others (Paimon)",
-                    "or Hilbert by",
-                    "two or more",
-                ),
-                (
-                    "partition",
-                    "a partition field, as day(ts); without any the partitioning stays",
-                    "partition by",
-                    "day(ts)",
-                ),
-            )
+        Option(
+            name="layout",
+            metavar="LAYOUT",
+            is_required=True,
+            label="layout",
+            example="sort by a, b inside of each day(c), in files of 128 MiB",
         ),
-        _TARGET,
+        _WHERES,
         _SAMPLE,
     ),
     parts=(

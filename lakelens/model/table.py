@@ -13,6 +13,7 @@ from lakelens.caching import cached_property
 from lakelens.display import Displayable
 from lakelens.errors import LakeError, Missing, find_nearest, say_value
 from lakelens.lazy import dataclass
+from lakelens.model.answers.arranged import Arranged
 from lakelens.model.answers.asked import Answers
 from lakelens.model.answers.shown import Pages
 from lakelens.model.bytes_view import Explainable, Reopened
@@ -144,7 +145,7 @@ class TableSource:
     mark: Callable[[], tuple[str, Hashable]] | None = None
 
 
-class Table(Reopened, Answers, Pages, Explainable, Displayable):
+class Table(Reopened, Answers, Arranged, Pages, Explainable, Displayable):
     """A data lake table, read from nothing but its files. Lazy, cached, never written to.
 
     What a format knows of it is one `TableSource`; whatever follows from that is written here, for all formats.

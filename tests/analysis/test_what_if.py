@@ -14,7 +14,7 @@ import pytest
 import lakelens as ll
 from lakelens.analysis.layout.curves import number_values, order_hilbert, order_zorder
 from lakelens.analysis.layout.known import make_column
-from lakelens.analysis.layout.wanted import read_size
+from lakelens.analysis.layout.wanted import read_layout, read_size
 from lakelens.errors import LakeError, Missing, Unsupported
 from lakelens.opening import open_table
 
@@ -152,6 +152,53 @@ def test_what_a_layout_says_is_read_and_refused() -> None:
         ll.sample("hive").what_if(ll.Layout(sort_by="id"), ["id = 3"])
     with pytest.raises(LakeError, match="predicate"):
         table.what_if(ll.Layout(sort_by="id"), [])
+
+
+@pytest.mark.parametrize(
+    ("text", "given"),
+    [
+        ("sort by id", {"sort_by": "id"}),
+        ("Z-order by id, name", {"zorder_by": ("id", "name")}),
+        ("hilbert by id, name", {"hilbert_by": ("id", "name")}),
+        ("partition by bucket(4, id)", {"partition_by": "bucket(4, id)"}),
+        ("sort by id without partitions", {"sort_by": "id", "partition_by": ()}),
+        (
+            "sort by id desc, name inside of each bucket(4, id), p, in files of 1 MiB",
+            {
+                "sort_by": ("id desc", "name"),
+                "partition_by": ("bucket(4, id)", "p"),
+                "target_file_size": 1 << 20,
+            },
+        ),
+    ],
+)
+def test_a_layout_is_read_as_it_prints_itself(text: str, given: dict[str, Any]) -> None:
+    assert read_layout(text) == ll.Layout(**given) == read_layout(str(ll.Layout(**given)))
+
+
+def test_a_statement_of_a_runbook_is_a_layout(lakes: Path) -> None:
+    asked = ["user_id = 1250"]
+    for folder in ("events", "clicks"):
+        table = open_table(lakes / folder)
+        for layout in (ll.Layout(sort_by="user_id"), ll.Layout(zorder_by=("user_id", "ts"))):
+            answer = table.what_if(layout, asked, sample=100_000)
+            (call,) = [call for call in answer.calls if call.startswith("CALL")]
+            for statement in (call, call.replace("<catalog>", "lake").replace("\n", " ") + ";"):
+                again = table.what_if(statement, asked, sample=100_000)
+                assert (again.layout, again.then_bytes) == (answer.layout, answer.then_bytes)
+    sized = "call lake.system.rewrite_data_files('t', 'sort', 'zorder(id, name)', map('target-file-size-bytes', '4096'))"
+    said = ll.sample("iceberg").what_if(sized, "id = 3", sample=100).layout
+    assert said == ll.Layout(zorder_by=("id", "name"), target_file_size=4096)
+    for text, kind in (
+        ("CALL lake.system.rewrite_data_files('t')", LakeError),
+        ("CALL lake.system.expire_snapshots('t')", LakeError),
+        (sized[:-1] + ", where => 'id > 5')", Unsupported),
+        ("CALL lake.system.rewrite_data_files(", LakeError),
+        ("by id", LakeError),
+        (5, LakeError),
+    ):
+        with pytest.raises(kind):
+            ll.sample("iceberg").what_if(text, "id = 3")  # type: ignore[arg-type]
 
 
 def test_the_calls_say_the_layout() -> None:

@@ -167,11 +167,13 @@ WRONG: dict[str, list[list[str]]] = {
     ],
     "what-if": [
         ["sample:iceberg", "-w", "id = 3"],
-        ["sample:iceberg", "--sort-by", "id"],
-        ["sample:iceberg", "-w", "id = 3", "--sort-by", "nothing"],
-        ["sample:iceberg", "-w", "nothing = 3", "--sort-by", "id"],
-        ["sample:iceberg", "-w", "id = 3", "--sort-by", "id", "--target-file-size", "large"],
-        ["sample:hive", "-w", "id = 3", "--sort-by", "id"],
+        ["sample:iceberg", "sort by id"],
+        ["sample:iceberg", "sort by nothing", "-w", "id = 3"],
+        ["sample:iceberg", "by id", "-w", "id = 3"],
+        ["sample:iceberg", "CALL a.system.rewrite_manifests('t')", "-w", "id = 3"],
+        ["sample:iceberg", "sort by id", "-w", "nothing = 3"],
+        ["sample:iceberg", "sort by id, in files of large", "-w", "id = 3"],
+        ["sample:hive", "sort by id", "-w", "id = 3"],
     ],
     "bug": [
         ["sample:iceberg"],

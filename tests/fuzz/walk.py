@@ -50,7 +50,11 @@ ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "compare": [(("@table",), {}), (("@table",), {"data": True})],
     "conflict": [((), {"base": "@first", "operation": "merge", "where": "@where"}), (("no such",), {})],
     "advise": [(("@where",), {}), (("@null",), {"sample": 100, "target_file_size": 4096})],
-    "what_if": [(("@layout", "@where"), {}), (("@layout", "@null"), {"sample": 100})],
+    "what_if": [
+        (("@layout", "@where"), {}),
+        (("@layout", "@null"), {"sample": 100}),
+        (("no such", "@where"), {}),
+    ],
     "map": [((), {}), ((), {"snapshot": "@first"})],
     "StoredRow.map": [((), {})],
     "save": [(("@file.svg",), {})],

@@ -26,6 +26,12 @@ _WORDS = {
     "date_hour": "hour",
 }
 _TRANSFORMS = ("identity", "year", "month", "day", "hour", "bucket", "truncate")
+_WORDED = re.compile(
+    r"(?:(?P<order>sort|z-?order|hilbert(?:\s+curve)?)\s+by\s+(?P<columns>.+?))?\s*,?\s*"
+    r"(?:(?:inside\s+of\s+each|partition\s+by)\s+(?P<parts>.+?)|(?P<bare>without\s+partitions))?"
+    r"(?:\s*,?\s*in\s+files\s+of\s+(?P<size>.+))?",
+    re.I | re.S,
+)
 _COMMAS = re.compile(r",(?![^(]*\))")  # outside of parentheses
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?(?:ytes)?\s*", re.I)
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
@@ -112,6 +118,31 @@ class WantedLayout:
         if isinstance(self.target_file_size, int):
             said += f", in files of {format_size(self.target_file_size)}"
         return said
+
+
+def read_layout(text: str) -> WantedLayout:
+    """Read a layout in the words in which one prints itself.
+
+    >>> print(read_layout("sort by user_id, ts inside of each day(ts), in files of 100 MiB"))
+    sort by user_id, ts inside of each day(ts), in files of 100 MiB
+    >>> read_layout("hilbert by x, y").hilbert_by, read_layout("partition by bucket(4, id)").partition_by
+    (('x', 'y'), ('bucket(4, id)',))
+    """
+    found = _WORDED.fullmatch(text.strip())
+    if found is None or not (found["columns"] or found["parts"]):
+        raise LakeError(
+            "the layout is not understood",
+            seen=say_value(text),
+            hint="'sort by id inside of each day(ts), in files of 128 MiB'",
+        )
+    order = {"s": "sort_by", "z": "zorder_by", "h": "hilbert_by"}[(found["order"] or "s")[0].lower()]
+    partition = () if found["bare"] else found["parts"]
+    given: dict[str, Any] = {
+        order: found["columns"] or (),
+        "partition_by": partition,
+        "target_file_size": found["size"],
+    }
+    return WantedLayout(**given)
 
 
 def read_size(given: Any) -> int | None:

@@ -8,6 +8,7 @@ Nothing is written. What the known rows do not say is called so: a figure that w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,8 +18,9 @@ from lakelens.analysis.explain.files import FileFacts, judge_files, list_leaves
 from lakelens.analysis.explain.levels import try_indexes
 from lakelens.analysis.layout.known import KnownRows, draw_rows, read_rows
 from lakelens.analysis.layout.laying import LaidPlacement, Laying
-from lakelens.analysis.layout.wanted import Resolved, WantedLayout, resolve_layout
+from lakelens.analysis.layout.wanted import Resolved, WantedLayout, read_layout, resolve_layout
 from lakelens.analysis.layout.weights import Weights, read_weights
+from lakelens.analysis.statement import read_statement
 from lakelens.caching import cached_property
 from lakelens.display import Displayable, Named
 from lakelens.errors import LakeError, Unsupported, say_value
@@ -414,18 +416,15 @@ def subtract_reads(now: Reads, before: Reads) -> Reads:
     )
 
 
-def foretell_layout(
-    table: Table,
-    where: Any,
-    partition_by: Any = None,
-    sort_by: Any = None,
-    zorder_by: Any = None,
-    hilbert_by: Any = None,
-    target_file_size: Any = None,
-    sample: int | None = None,
-) -> WhatIf:
+def foretell_layout(table: Table, layout: Any, where: Any, sample: int | None = None) -> WhatIf:
     """Foretell what predicates read under a layout: the question behind `Table.what_if` and `lakelens what-if`."""
-    layout = WantedLayout(partition_by, sort_by or (), zorder_by or (), hilbert_by or (), target_file_size)
-    resolved = resolve_layout(layout, table.schema)
-    ground = Ground(table, where, sample, list(resolved.columns))
+    if isinstance(layout, str):
+        rules: LayoutRules = open_part(table, "layout", _refuse)
+        is_call = re.match(r"\s*call\b", layout, re.I) is not None
+        layout = (
+            WantedLayout(**rules.read_call(read_statement(layout, {}))) if is_call else read_layout(layout)
+        )
+    if not isinstance(layout, WantedLayout):
+        raise LakeError("a layout is a lakelens.Layout, its words or a CALL", seen=say_value(layout))
+    ground = Ground(table, where, sample, list(resolve_layout(layout, table.schema).columns))
     return WhatIf(table, layout, ground.arrange(layout))

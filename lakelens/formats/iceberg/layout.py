@@ -9,8 +9,10 @@ by some per cent.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
+from lakelens.errors import LakeError, Unsupported
 from lakelens.formats.iceberg.maintenance.commits import CATALOG, read_number, write_call
 from lakelens.formats.iceberg.maintenance.packing import Limits
 from lakelens.model.measures.laying import LayoutRules, Pile
@@ -27,6 +29,7 @@ _DEFAULT = 512 << 20
 _GROUP_BYTES = 100 << 30
 _ROW_GROUP = 128 << 20
 _LOOKS = 1_000
+_ARGUMENTS = ("table", "strategy", "sort_order", "options", "where")
 
 
 def open_layout(table: IcebergTable) -> LayoutRules:
@@ -42,6 +45,7 @@ def open_layout(table: IcebergTable) -> LayoutRules:
         ),
         tick="s",  # `SparkZOrderUDF` casts times to numbers, which are whole seconds
         write_calls=lambda resolved: _write_calls(table, resolved),
+        read_call=read_call,
         group_bytes=_GROUP_BYTES,
         fields=_list_fields(table),
         assumptions=(
@@ -77,6 +81,26 @@ def divide_ranges(pile: Pile, target: int) -> NDArray[np.int64]:
         starts.append(int(runs[run + 1]))
         goal, last = goal + step, run
     return np.array(starts, np.int64)
+
+
+def read_call(statement: Any) -> dict[str, Any]:
+    """Read what layout a CALL of `rewrite_data_files` makes: the options of a `Layout`.
+
+    Raises `LakeError` for another procedure or strategy, and for one that rewrites a part of the table.
+    """
+    given = {**dict(zip(_ARGUMENTS, statement.values, strict=False)), **statement.options}
+    order = str(given.get("sort_order") or "").strip()
+    if statement.procedure != "rewrite_data_files" or given.get("strategy") != "sort" or not order:
+        raise LakeError(
+            "the CALL arranges no rows", expected="rewrite_data_files(strategy => 'sort', sort_order => '…')"
+        )
+    if given.get("where"):
+        raise Unsupported("a layout of a part of the table is not foretold", hint="without where =>")
+    order = re.sub(r"\s+(asc|nulls\s+last)\b", "", order, flags=re.I)  # as it is anyway
+    options = given.get("options") or {}
+    curve = re.fullmatch(r"zorder\((.*)\)", order, re.I | re.S)
+    size = options.get("target-file-size-bytes") if isinstance(options, dict) else None
+    return {"zorder_by" if curve else "sort_by": curve[1] if curve else order, "target_file_size": size}
 
 
 def _write_calls(table: IcebergTable, resolved: Any) -> tuple[str, ...]:

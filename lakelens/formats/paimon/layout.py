@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lakelens.errors import Unsupported
+from lakelens.errors import LakeError, Unsupported
 from lakelens.formats.paimon.maintenance.deletion import write_call
 from lakelens.formats.paimon.splits import parse_size
 from lakelens.model.measures.laying import LayoutRules, Pile
@@ -46,6 +46,7 @@ def open_layout(table: PaimonTable) -> LayoutRules:
         divide=divide_ranges,
         roll=lambda pile, start, end, target: pile.find_rolls(start, end, target, _ROW_GROUP, _LOOKS),
         write_calls=lambda resolved: _write_calls(table, resolved),
+        read_call=read_call,
         group_bytes=1 << 62,
         fields=tuple(field for spec in table.specs for field in spec.fields),
         assumptions=(
@@ -69,6 +70,26 @@ def divide_ranges(pile: Pile, target: int) -> NDArray[np.int64]:
     counted = np.cumsum(pile.rows) - pile.rows
     begun: NDArray[np.int64] = np.unique(np.searchsorted(counted, rows / ranges * np.arange(ranges) - 1e-6))
     return begun[begun < len(pile.rows)]
+
+
+def read_call(statement: Any) -> dict[str, Any]:
+    """Read what layout a CALL of `sys.compact` makes: the options of a `Layout`.
+
+    Raises `LakeError` for another procedure, or one without an order; `Unsupported` for one of some partitions.
+    """
+    given = dict(statement.options)
+    option = {"order": "sort_by", "zorder": "zorder_by", "hilbert": "hilbert_by"}.get(
+        str(given.get("order_strategy")).lower()
+    )
+    if statement.procedure != "compact" or option is None or not given.get("order_by"):
+        raise LakeError(
+            "the CALL arranges no rows", expected="sys.compact(order_strategy => 'order', order_by => '…')"
+        )
+    if given.get("partitions") or given.get("where"):
+        raise Unsupported(
+            "a layout of a part of the table is not foretold", hint="without partitions => and where =>"
+        )
+    return {option: given["order_by"]}
 
 
 def _write_calls(table: PaimonTable, resolved: Any) -> tuple[str, ...]:

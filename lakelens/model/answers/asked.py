@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from lakelens.analysis.dry_run import Plan
     from lakelens.analysis.explain.explanation import Explanation
     from lakelens.analysis.health.health import Health
-    from lakelens.analysis.layout.advice import Advice
-    from lakelens.analysis.layout.wanted import WantedLayout as Layout
-    from lakelens.analysis.layout.what_if import WhatIf
     from lakelens.analysis.life.biography import Biography
     from lakelens.analysis.life.rows import RowLife
     from lakelens.analysis.map import Map
@@ -172,81 +169,6 @@ class Answers:
         """
         asked = {"where": where, "snapshot": snapshot, "row_groups": row_groups}
         return cast("Explanation", ask(self, "explain", **asked))
-
-    def what_if(self, layout: Layout, where: Any, *, sample: int | None = None) -> WhatIf:
-        """Foretell what predicates would read if the rows were arranged otherwise, and what that costs. Nothing is written.
-
-        Today is `explain`'s own answer, then the same rules over files as Spark's procedure would make them of the rows that
-        are known. A figure that would be a guess is None, and its `known_by` says why.
-
-        Parameters
-        ----------
-        layout
-            A `lakelens.Layout`.
-        where
-            A predicate in SQL, several, or a mapping from each to how often it is asked.
-        sample
-            How many rows are read at most, of at most 64 files; None reads no data file, and takes values from bounds.
-
-        Returns
-        -------
-        WhatIf
-            `predicates` (files and bytes, today and then), `then_files`, `then_bytes`, `losers`, `calls`, `assumptions`,
-            `refusal`.
-
-        Raises
-        ------
-        LakeError
-            A predicate or a layout is not understood, names no column, or is none that the engine can make.
-
-        Examples
-        --------
-        >>> import lakelens as ll
-        >>> ll.sample("iceberg").what_if(ll.Layout(sort_by="id"), ["id = 3"], sample=1_000)
-        <WhatIf of lakes.v3_merge_on_read, sort by id: 6.01 KiB instead of 1.87 KiB to read; 1 of 1 predicate reads more>
-        """
-        asked = {name: getattr(layout, name) for name in layout.__dataclass_fields__}
-        return cast("WhatIf", ask(self, "what_if", where=where, sample=sample, **asked))
-
-    def advise(
-        self, where: Any, *, target_file_size: int | str | None = None, sample: int | None = None
-    ) -> Advice:
-        """Advise a layout for predicates, or to leave the table as it is. Nothing is written.
-
-        Sorts, curves and partitions of the columns that the predicates name are foretold, as by `what_if`, and ranked by the
-        bytes that they save for each byte that is rewritten, which is the whole table. A layout that saves fewer bytes than
-        are rewritten, or not a tenth of what is read, does not pay.
-
-        Parameters
-        ----------
-        where
-            A predicate in SQL, several, or a mapping from each to how often it is asked.
-        target_file_size
-            The bytes that a file is to have: a number, or text such as `"128 MiB"`; None for the table's own.
-        sample
-            How many rows are read at most, of at most 64 files; None reads no data file, and takes values from bounds.
-
-        Returns
-        -------
-        Advice
-            `verdict`, `best` (a `lakelens.Layout`, None to leave it), `layouts` (each with `saved_bytes`, `rewritten_bytes`,
-            `saved_per_byte`), `calls`, `reason`.
-
-        Raises
-        ------
-        LakeError
-            A predicate is not understood or names no column, or the table has no files.
-        Unsupported
-            How the format's engine arranges a table is not known.
-
-        Examples
-        --------
-        >>> import lakelens as ll
-        >>> ll.sample("iceberg").advise({"id = 3": 100}, sample=1_000)
-        <Advice for lakes.v3_merge_on_read: leave it; no layout reads less than today>
-        """
-        asked = {"where": where, "target_file_size": target_file_size, "sample": sample}
-        return cast("Advice", ask(self, "advise", **asked))
 
     def space(self, *, before: Any = None) -> Space:
         """Say where the bytes under the table's directory are, who keeps them, and what would free them.

@@ -61,7 +61,8 @@ class LayoutRules:
     `transforms` the partition transforms that a table can be given later, `fields` the partitioning that it has now.
     `divide` gives the places at which tasks begin in a pile, of a target, `roll` those at which a writer begins another file
     between two places. `group_bytes` is how many bytes are ordered at once, `tick` what curves count times by, `write_calls`
-    writes the statements of a layout. `assumptions` says what is followed, and what is not known.
+    writes the statements of a layout, `read_call` reads the options of one from a CALL. `assumptions` says what is followed,
+    and what is not known.
     """
 
     target: int
@@ -70,6 +71,7 @@ class LayoutRules:
     divide: Callable[[Pile, int], NDArray[np.int64]]
     roll: Callable[[Pile, int, int, int], list[int]]
     write_calls: Callable[[Any], tuple[str, ...]]
+    read_call: Callable[[Any], dict[str, Any]]
     group_bytes: int
     fields: tuple[PartitionField, ...] = ()
     tick: str = "us"
