@@ -48,7 +48,7 @@ class Arranged:
         --------
         >>> import lakelens as ll
         >>> ll.sample("iceberg").what_if(ll.Layout(sort_by="id"), ["id = 3"], sample=1_000)
-        <WhatIf of lakes.v3_merge_on_read, sort by id: 6.01 KiB instead of 1.87 KiB to read; 1 of 1 predicate reads more>
+        <WhatIf of lakes.v3_merge_on_read, sort by id: 2,886 B instead of 1,913 B to read; 1 of 1 predicate reads more>
         """
         return cast("WhatIf", ask(self, "what_if", layout=layout, where=where, sample=sample))
 
