@@ -10,7 +10,7 @@ from the same metadata, and not that two writers changed one row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
@@ -20,7 +20,16 @@ from lakelens.analysis.explain.explanation import Explanation
 from lakelens.caching import cached_property
 from lakelens.display import Displayable, Named
 from lakelens.errors import LakeError, say_value
-from lakelens.model.check.attempt import Attempt, Collision, Collisions, Failure, Ruling, Rulings
+from lakelens.model.check.attempt import (
+    Attempt,
+    Collision,
+    Collisions,
+    Failure,
+    Ruling,
+    Rulings,
+    Way,
+    Ways,
+)
 from lakelens.model.collections import Items, Tabular
 from lakelens.model.driver import require_part
 from lakelens.model.facts.facts import Fact
@@ -63,22 +72,6 @@ class Meanwhiles(Items[Meanwhile]):
         Fact("removed", "int64"),
         Fact("colliding", "int64"),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Way(Named):
-    """Something to do about it: whether the commit would have passed, "yes", "no" or "unknown", and at what price."""
-
-    change: str
-    passes: Literal["yes", "no", "unknown"]
-    price: str
-
-
-class Ways(Items[Way]):
-    """What would have passed, and what would not."""
-
-    __slots__ = ()
-    facts = (Fact("change"), Fact("passes"), Fact("price"))
 
 
 @dataclass(frozen=True)
@@ -176,7 +169,7 @@ def explain_conflict(
             )
         return _trace_failure(table, rules, failure, base, theirs)
     start, between = _list_between(table, base, theirs)
-    judge = _make_judge(table, rules, operation, where, start, between)
+    judge = Judge(table, rules, operation, start, between)
     return _assemble(table, rules, judge, start, between, (operation, where, isolation, mode), failure)
 
 
@@ -195,34 +188,51 @@ def _list_between(table: Table, base: Any, theirs: Any) -> tuple[Snapshot, list[
     )
 
 
-Judge = Callable[[str | None, str | None], list[tuple[Ruling, list[Collision]]]]
+@dataclass(frozen=True)
+class Judge:
+    """Judges one operation between two states, under an isolation, a mode and a filter."""
 
+    table: Table
+    rules: Any
+    operation: str
+    start: Snapshot
+    between: Sequence[Snapshot]
 
-def _make_judge(
-    table: Table, rules: Any, operation: str, where: str | None, start: Snapshot, between: Sequence[Snapshot]
-) -> Judge:
-    """Make a function that judges the operation under an isolation and a mode."""
-    explanation = None if where is None else Explanation(table, where, start)
+    def read(self, isolation: str | None, mode: str | None, where: str | None) -> Judged:
+        """Judge it. Raises `LakeError` for a word or a filter that the table does not know."""
+        explanation = None if where is None else Explanation(self.table, where, self.start)
 
-    def fit(files: Sequence[Any], bounds: bool) -> list[bool]:
-        if explanation is None or not files:
-            return [True] * len(files)
-        unique = list(dict.fromkeys(files))
-        pool = FileSet(lambda: unique, lambda: start.files.columns)
-        fits = {
-            file.path: kept for file, kept in zip(pool, explanation.may_fit(pool, bounds=bounds), strict=True)
-        }
-        return [fits[file.path] for file in files]
+        def fit(files: Sequence[Any], bounds: bool) -> list[bool]:
+            if explanation is None or not files:
+                return [True] * len(files)
+            unique = list(dict.fromkeys(files))
+            pool = FileSet(lambda: unique, lambda: self.start.files.columns)
+            fits = {
+                file.path: kept
+                for file, kept in zip(pool, explanation.may_fit(pool, bounds=bounds), strict=True)
+            }
+            return [fits[file.path] for file in files]
 
-    def judge(isolation: str | None, mode: str | None) -> list[tuple[Ruling, list[Collision]]]:
-        files = start.files if explanation is None else explanation.kept
+        files = self.start.files if explanation is None else explanation.kept
         data = [file for file in files if file.content == "data"]
-        level, way, why = rules.complete(table, operation, isolation, mode)
-        attempt = Attempt(operation, level, way, start, between, fit, lambda: data)
-        judged: list[tuple[Ruling, list[Collision]]] = rules.judge(table, attempt, why)
-        return judged
+        level, way, why = self.rules.complete(self.table, self.operation, isolation, mode)
+        attempt = Attempt(self.operation, level, way, self.start, self.between, fit, lambda: data)
+        judged: list[tuple[Ruling, list[Collision]]] = self.rules.judge(self.table, attempt, why)
+        return Judged(judged, attempt.notes, bool(data))
 
-    return judge
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Each check with the files that fail it, what is to be known besides, and whether the filter meets files."""
+
+    checks: Sequence[tuple[Ruling, list[Collision]]]
+    notes: Sequence[str]
+    meets_files: bool
+
+    @property
+    def word(self) -> Literal["yes", "no"]:
+        """Whether it passes."""
+        return "yes" if all(ruling.passes for ruling, _ in self.checks) else "no"
 
 
 def _assemble(
@@ -236,16 +246,17 @@ def _assemble(
 ) -> Conflict:
     operation, where, isolation, mode = asked
     isolation, mode, _ = rules.complete(table, operation, isolation, mode)
-    judged = judge(isolation, mode)
+    verdict = judge.read(isolation, mode, where)
+    judged = verdict.checks
     reasons: dict[Collision, list[str]] = {}  # a file may fail several checks
     for _, hits in judged:
         for collision in hits:
             reasons.setdefault(replace(collision, why=""), []).append(collision.why)
     collisions = [replace(collision, why="; ".join(whys)) for collision, whys in reasons.items()]
-    ways = list(_find_ways(judge, operation, isolation, mode, bool(collisions), rules))
-    notes: tuple[str, ...] = ()
+    ways = list(_find_ways(judge, (isolation, mode, where), collisions))
+    notes = (*verdict.notes, *_trace_writer(table, failure))
     if failure is not None and not failure.can_retry and not collisions:
-        notes = (
+        notes += (
             f"the exception says that a check failed ({failure.check}); from these states it would pass",
         )
     return Conflict(
@@ -294,35 +305,39 @@ def _describe_between(
 
 
 def _find_ways(
-    judge: Judge, operation: str, isolation: str | None, mode: str | None, collides: bool, rules: Any
-) -> list[Way]:
-    """Find what would have passed: the statement again, the other isolation and mode, more retries."""
-    if not collides:
-        return [
-            Way(
-                "commit the same files again", "yes", "none, as long as nothing that collides comes meanwhile"
-            )
-        ]
-    ways = [
-        Way(f"run the {operation} again", "yes", "it reads the present state; if nothing comes meanwhile")
-    ]
-
-    def try_under(level: str | None, way: str | None) -> Literal["yes", "no"]:
-        return "yes" if all(ruling.passes for ruling, _ in judge(level, way)) else "no"
-
-    if isolation == "serializable":
-        word = try_under("snapshot", mode)
-        price = "rows that came meanwhile are not looked at: they stay as they are, also where the filter matches them"
-        ways.append(
-            Way("isolation snapshot", word, price if word == "yes" else "a check of both levels fails")
+    judge: Judge, asked: tuple[str | None, str | None, str | None], collisions: Sequence[Collision]
+) -> Iterator[Way]:
+    """Find what would have passed: the statement again, what the format knows, a narrower filter, more retries."""
+    isolation, mode, where = asked
+    if not collisions:
+        yield Way(
+            "commit the same files again", "yes", "none, as long as nothing that collides comes meanwhile"
         )
-    if mode is not None and operation != "compaction":
-        other = "merge-on-read" if mode == "copy-on-write" else "copy-on-write"
-        word = try_under(isolation, other)
-        price = "readers apply deletes" if other == "merge-on-read" else "whole files are written again"
-        ways.append(Way(f"mode {other}", word, price if word == "yes" else "a check fails there too"))
-    ways.append(Way("more retries of the commit", "no", rules.retry))
-    return ways
+        return
+    price = "it reads the present state; if nothing comes meanwhile"
+    yield Way(f"run the {judge.operation} again", "yes", price)
+    yield from judge.rules.ways(
+        judge.table,
+        judge.operation,
+        isolation,
+        mode,
+        lambda level, way: judge.read(level, way, where).word,
+    )
+    yield Way("more retries of the commit", "no", judge.rules.retry)
+
+
+def _trace_writer(table: Table, failure: Failure | None) -> tuple[str, ...]:
+    """Say which commits the failed writer did make: part of what it wrote may be in the table."""
+    if failure is None or failure.writer is None:
+        return ()
+    made = [snapshot for snapshot in table.snapshots if snapshot.job and snapshot.job[0] == failure.writer]
+    if not made:
+        return ()
+    named = ", ".join(f"{snapshot.id} ({snapshot.operation})" for snapshot in made[-3:])
+    return (
+        f"the writer that failed has committed snapshot {named}: those rows are in the table, and running the "
+        "statement again writes them again",
+    )
 
 
 # --- from an exception alone ---------------------------------------------------------------------------------------------
@@ -331,7 +346,7 @@ def _find_ways(
 def _trace_failure(table: Table, rules: Any, failure: Failure, base: Any, theirs: Any) -> Conflict:
     """Find the commits that added or removed the files that an exception names."""
     if table.current is None:
-        return _conclude(table, failure, None, (), (), ())
+        return _conclude(table, rules, failure, None, (), (), ())
     end = table.snapshot(theirs)
     line = [end, *(snapshot for snapshot in end.walk_ancestors() if snapshot.id != end.id)][:_MOST]
     names = {path.rpartition("/")[2] for path in failure.files}
@@ -352,11 +367,12 @@ def _trace_failure(table: Table, rules: Any, failure: Failure, base: Any, theirs
             touched += [snapshot] if hit else []
     between = [snapshot for snapshot in reversed(line) if snapshot in touched]
     described = _describe_between(rules, between, collisions)
-    return _conclude(table, failure, start, described, _sort_collisions(collisions, between), between)
+    return _conclude(table, rules, failure, start, described, _sort_collisions(collisions, between), between)
 
 
 def _conclude(
     table: Table,
+    rules: Any,
     failure: Failure,
     start: Snapshot | None,
     described: Sequence[Meanwhile],
@@ -368,8 +384,12 @@ def _conclude(
     if not failure.can_retry:
         ways = [
             Way("run the statement again", "yes", "it reads the present state; if nothing comes meanwhile"),
-            Way("isolation snapshot", "unknown", "say base=, operation= and where= to have it judged"),
-            Way("more retries of the commit", "no", "a retry of the commit checks the same files again"),
+            Way(
+                "other settings, a narrower filter",
+                "unknown",
+                "say base=, operation= and where= to have them judged",
+            ),
+            Way("more retries of the commit", "no", rules.retry),
         ]
     ruling = Ruling(
         failure.check,
@@ -395,5 +415,5 @@ def _conclude(
         Ways(ways),
         failure.can_retry,
         failure,
-        notes if not failure.can_retry else (),
+        (*_trace_writer(table, failure), *(notes if not failure.can_retry else ())),
     )

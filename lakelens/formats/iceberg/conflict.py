@@ -20,7 +20,7 @@ from typing import Any
 
 from lakelens.errors import LakeError, list_nearest
 from lakelens.formats.iceberg.deletes.matching import DeleteIndex, partition_key
-from lakelens.model.check.attempt import Attempt, Collision, Failure, Ruling
+from lakelens.model.check.attempt import Attempt, Collision, Failure, Ruling, Try, Way
 
 OPERATIONS = ("append", "overwrite", "overwrite partitions", "delete", "update", "merge", "compaction")
 _LEVELS = ("serializable", "snapshot")
@@ -246,6 +246,23 @@ def describe(snapshot: Any, file: Any, verb: str, check: str) -> Collision:
     )
 
 
+def list_ways(table: Any, operation: str, isolation: str | None, mode: str | None, judge: Try) -> list[Way]:
+    """List the other isolation and the other mode, and what each costs."""
+    ways = []
+    if isolation == "serializable":
+        word = judge("snapshot", mode)
+        price = "rows that came meanwhile are not looked at: they stay as they are, also where the filter matches them"
+        ways.append(
+            Way("isolation snapshot", word, price if word == "yes" else "a check of both levels fails")
+        )
+    if mode is not None and operation != "compaction":
+        other = next(known for known in _MODES if known != mode)
+        word = judge(isolation, other)
+        price = "readers apply deletes" if other == "merge-on-read" else "whole files are written again"
+        ways.append(Way(f"mode {other}", word, price if word == "yes" else "a check fails there too"))
+    return ways
+
+
 class Conflicting:
     """What Iceberg says of conflicts."""
 
@@ -255,4 +272,5 @@ class Conflicting:
     judge = staticmethod(judge_attempt)
     changes = staticmethod(list_changes)
     describe = staticmethod(describe)
+    ways = staticmethod(list_ways)
     retry = "a retry of the commit checks the same files again"

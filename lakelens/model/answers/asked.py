@@ -405,7 +405,8 @@ class Answers:
         By an exception alone, the check that failed is what its text says, and the files that it names are looked for in the
         table's history. With `base` and `operation` every check that the library makes of such a commit is asked of the
         commits in between. Bounds and partitions decide whether a file may match; no row is read, nothing is written. The
-        rules are those of Iceberg's Java library, see `lakelens.formats.iceberg.conflict`; other formats have none yet.
+        rules are those of the Java libraries, see `lakelens.formats.iceberg.conflict` and `lakelens.formats.paimon.conflict`
+        (0.9 or 1 and later, as the newest snapshot was written); other formats have none yet.
 
         Parameters
         ----------
@@ -414,11 +415,13 @@ class Answers:
         base, theirs
             The snapshot that the writer started from, and the last one that is checked against (default: the current one).
         operation
-            "append", "overwrite" (by a filter), "overwrite partitions", "delete", "update", "merge" or "compaction".
+            "append", "overwrite" (by a filter), "overwrite partitions", "delete", "update", "merge" or "compaction"; of
+            Paimon also "drop partition" and "truncate".
         where
             The filter of the operation in SQL; None for the whole table.
         isolation, mode
-            "serializable" or "snapshot"; "copy-on-write" or "merge-on-read": by default what the table's properties say.
+            "serializable" or "snapshot"; "copy-on-write" or "merge-on-read": by default what the table's properties say. Of
+            Paimon "strict" (`commit.strict-mode.last-safe-snapshot`); "copy-on-write" or "deletion-vectors".
 
         Returns
         -------

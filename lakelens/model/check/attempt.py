@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from lakelens.display import Named
 from lakelens.model.collections import Items
@@ -66,7 +66,7 @@ class Attempt:
     """A commit: its operation, what the writer started from, and the commits that came between, the oldest first.
 
     `fit` says of each data file of a set whether a row of the operation's filter may be in it; by its partition alone
-    where `bounds` is False.
+    where `bounds` is False. `notes` take what its writer should know though no check says it.
     """
 
     operation: str
@@ -76,13 +76,15 @@ class Attempt:
     between: Sequence[Any]
     fit: Callable[[Sequence[Any], bool], list[bool]]
     replaced: Callable[[], Sequence[Any]]
+    notes: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class Failure(Named):
     """What an exception's text says: the check that failed, the filter, the files that it names.
 
-    `can_retry` is whether the same commit may pass when it is tried again; None where the text does not say.
+    `can_retry` is whether the same commit may pass when it is tried again; None where the text does not say. `writer` is
+    who it says failed, as snapshots name their writers, and `written` are the names of files that this writer wrote.
     """
 
     check: str
@@ -90,3 +92,25 @@ class Failure(Named):
     files: tuple[str, ...]
     can_retry: bool | None
     source: str
+    writer: str | None = None
+    written: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Way(Named):
+    """Something to do about it: whether the commit would have passed, "yes", "no" or "unknown", and at what price."""
+
+    change: str
+    passes: Literal["yes", "no", "unknown"]
+    price: str
+
+
+class Ways(Items[Way]):
+    """What would have passed, and what would not."""
+
+    __slots__ = ()
+    facts = (Fact("change"), Fact("passes"), Fact("price"))
+
+
+#: Whether the commit would have passed under an isolation and a mode, "yes" or "no".
+Try = Callable[[str | None, str | None], Literal["yes", "no"]]

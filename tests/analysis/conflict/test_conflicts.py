@@ -124,4 +124,4 @@ def test_what_cannot_be_asked_is_said() -> None:
     with pytest.raises(LakeError, match="by an exception"):
         table.conflict()
     with pytest.raises(Unsupported, match="no known rules of conflicts"):
-        ll.sample("paimon").conflict("File deletion conflicts detected! Give up committing.")
+        ll.sample("hive").conflict("File deletion conflicts detected! Give up committing.")
