@@ -349,7 +349,7 @@ def _trace_failure(table: Table, rules: Any, failure: Failure, base: Any, theirs
         return _conclude(table, rules, failure, None, (), (), ())
     end = table.snapshot(theirs)
     line = [end, *(snapshot for snapshot in end.walk_ancestors() if snapshot.id != end.id)][:_MOST]
-    names = {path.rpartition("/")[2] for path in failure.files}
+    names = {path.rpartition("/")[2] for path in failure.files} - set(failure.written)
     touched, collisions = [], []
     start = None if base is None else table.snapshot(base)
     for snapshot in line:
@@ -363,6 +363,8 @@ def _trace_failure(table: Table, rules: Any, failure: Failure, base: Any, theirs
             ):
                 continue
             hit = [file for file in files if file.path.rpartition("/")[2] in names]
+            if verb == "added":  # the last time, where a file was added again at another level
+                names -= {file.path.rpartition("/")[2] for file in hit}
             collisions += [rules.describe(snapshot, file, verb, failure.check) for file in hit]
             touched += [snapshot] if hit else []
     between = [snapshot for snapshot in reversed(line) if snapshot in touched]

@@ -28,28 +28,31 @@ from lakelens.caching import cached_property
 from lakelens.errors import LakeError, list_nearest
 from lakelens.formats.paimon.maintenance.deletion import is_new_engine
 from lakelens.formats.paimon.maintenance.picks import (
+    AppendFile,
     AppendPacker,
     MergePlanner,
     SortedRun,
+    Unit,
     list_runs,
     pick_full,
     pick_unit,
 )
 from lakelens.formats.paimon.maintenance.settings import Settings
-from lakelens.formats.paimon.manifests.index import DELETION_VECTORS
+from lakelens.formats.paimon.manifests.index import DELETION_VECTORS, PaimonIndexFile
 from lakelens.model.check.attempt import Attempt, Collision, Failure, Ruling, Try, Way
 
 OPERATIONS = (
     *("append", "overwrite", "overwrite partitions", "delete", "update", "merge", "compaction"),
     *("drop partition", "truncate"),
 )
+_Place = tuple[bytes, int]  # the stored partition and the bucket
 _MODES = ("copy-on-write", "deletion-vectors")
 _CHANGES = ("delete", "update", "merge")
 
 _FILES = "the files that it replaces are still there"
 _KEYS = "no other file has its keys in a level that it writes"
 _BUCKETS = "a partition has one number of buckets"
-_VECTORS = "the deletion vectors that it replaces are still there"
+_VECTORS = "the deletion vectors that it replaces are as it read them"
 _STRICT = "no other user compacted or overwrote since the last safe snapshot"
 
 # how a message of the library begins, what it is about, whether a retry of the commit may pass, whose it is
@@ -69,8 +72,10 @@ _MESSAGES = (
     ),
 )
 _TRYING = re.compile(r"Trying to (?:delete|create deletion vector on) file (\S+)")
-_ENTRY = re.compile(r"\{kind=(ADD|DELETE), [^{}]*?fileName='?([^\s,{}']+)")
-_NAMED = re.compile(r"level (\d+), file ([^\s,]+)")
+_ENTRY = re.compile(
+    r"\{kind=(ADD|DELETE), [^{}]*?fileName='?([^\s,{}']+)[^{}]*\}(?:, \{dvFileName=(?:null|([^\s{}]+))\})?"
+)
+_NAMED = re.compile(r"level \d+, file ([^\s,]+)")
 _USER = re.compile(r"Current commit user is: ([^\s;]+)")
 _BUCKET_NUMBERS = re.compile(
     r"Total buckets of partition .*? changed from \d+ to \d+|Try to write .*? bucket num is \d+"
@@ -81,14 +86,25 @@ def read_failure(text: str) -> Failure | None:
     """Read what the library said; None where it is none of its conflicts."""
     for begin, check, can_retry, source in _MESSAGES:
         if begin in text and (begin != "Try to write " or "bucket num" in text):
-            changes = text.rpartition("Changes are:")[2] if "Changes are:" in text else ""
-            entries = _ENTRY.findall(changes)
-            named = _TRYING.findall(text) or [name for _, name in _NAMED.findall(text)]
-            if not named and check == _FILES:
-                # without its cause the message has the whole commit: what it removes
-                named = [name for kind, name in entries if kind == "DELETE"]
-            asked = _BUCKET_NUMBERS.search(text)
-            user = _USER.search(text)
+            # the whole commit, where the message has it, and the live files of its partitions
+            base, _, changes = text.rpartition("Changes are:")
+            entries = _ENTRY.findall(changes) if base else []
+            removed = [name for kind, name, _ in entries if kind == "DELETE"]
+            named = _TRYING.findall(text) or _NAMED.findall(text)
+            if check == _FILES:
+                live = {
+                    name: vectors
+                    for _, name, vectors in _ENTRY.findall(base.rpartition("Base entries are:")[2])
+                }
+                named = named or removed  # without its cause
+                if any(live.get(name) for name in named):
+                    # the file is there, with another vector than the writer read
+                    check, named = _VECTORS, [live[name] for name in named if live.get(name)]
+            elif check == _KEYS:
+                own = {name for _, name, _ in entries}
+                named = [name for name in named if name not in own]
+            asked, user = _BUCKET_NUMBERS.search(text), _USER.search(text)
+            written = [name for kind, name, _ in entries if kind == "ADD" and name not in removed]
             return Failure(
                 check,
                 asked.group() if asked else "",
@@ -96,7 +112,7 @@ def read_failure(text: str) -> Failure | None:
                 can_retry,
                 source,
                 user.group(1) if user else None,
-                tuple(dict.fromkeys(name for kind, name in entries if kind == "ADD")),
+                tuple(dict.fromkeys(written)),
             )
     return None
 
@@ -123,11 +139,11 @@ def complete(
 
 @dataclass
 class _Change:
-    """What a commit removes, and the levels that it writes: each with the files whose keys go there."""
+    """What a compaction removes, and each level of a bucket that it writes, with the files whose keys go there."""
 
-    kind: str
     removed: list[Any] = field(default_factory=list)
-    written: list[tuple[int, list[Any]]] = field(default_factory=list)
+    written: list[tuple[_Place, int, list[Any]]] = field(default_factory=list)
+    is_made: bool = False
 
 
 class Checks:
@@ -159,9 +175,9 @@ class Checks:
             yield self._rule_vectors(touched)
         elif is_change:
             yield self._rule_files(list(attempt.replaced()), self._is_new)
-        elif attempt.operation == "compaction" or self._has_keys:
+        else:
             change = self._compact() if attempt.operation == "compaction" else self._compact_meanwhile()
-            if change.removed or change.written:
+            if change.is_made:
                 yield from self._rule_compaction(change)
         if self._has_keys and self._table.bucket == -1 and attempt.operation in ("append", *_CHANGES):
             self.notes.append(
@@ -172,14 +188,14 @@ class Checks:
     # -- what it would do -------------------------------------------------------------------------------------------
 
     @cached_property
-    def _buckets(self) -> dict[tuple[bytes, int], list[Any]]:
+    def _buckets(self) -> dict[_Place, list[Any]]:
         """The files of the base in each bucket that the filter reaches."""
         base = self._attempt.base
         files = [file for file in (base.files if base else ()) if file.content == "data"]
-        found: dict[tuple[bytes, int], list[Any]] = {}
+        found: dict[_Place, list[Any]] = {}
         for file, fit in zip(files, self._attempt.fit(files, False), strict=True):
             if fit:
-                found.setdefault((file.partition_bytes, file.bucket or 0), []).append(file)
+                found.setdefault(_place(file), []).append(file)
         return found
 
     @cached_property
@@ -188,14 +204,14 @@ class Checks:
 
     def _compact(self) -> _Change:
         """Find what `sys.compact` takes: all runs of a bucket, or the bins of a table without keys."""
-        change = _Change("COMPACT")
+        change = _Change()
         if self._has_keys:
-            for files in self._buckets.values():
+            for place, files in self._buckets.items():
                 runs = list_runs(files)
                 levels = max(self._settings.levels, runs[-1].level + 1)
                 unit = pick_full(runs, levels)
                 if unit is not None:
-                    self._take(change, runs, unit.count, unit.level, levels)
+                    self._take(change, place, runs, unit, levels)
             return change
         packer = AppendPacker(self._settings, self._vectors, self._is_new)
         if self._table.bucket > 0:
@@ -207,33 +223,48 @@ class Checks:
                 partitions.setdefault(partition, []).extend(files)
             bins = [held for files in partitions.values() for held in packer.pack_partition(files)]
         change.removed += [file for held in bins for file in held]
+        change.is_made = bool(bins)
         return change
 
     def _compact_meanwhile(self) -> _Change:
         """Find what the writers of a statement compact of each bucket, with their own rows as a new small file."""
-        change = _Change("COMPACT")
-        if self._settings.flag("write-only"):
+        change = _Change()
+        if self._settings.flag("write-only") or not (self._has_keys or self._table.bucket > 0):
             return change
-        for files in self._buckets.values():
-            runs = [SortedRun(0, ()), *list_runs(files)]
+        if not self._has_keys:
+            packer = AppendPacker(self._settings, self._vectors, self._is_new)
+            for files in self._buckets.values():
+                bins = packer.pack_bucket([*files, self._imagine_file(files[0])], False)
+                change.removed += [file for held in bins for file in held if file.path]
+            change.is_made = bool(change.removed)
+            return change
+        added = [file for _, file in self._added]
+        fits = self._attempt.fit(added, False)
+        others = [_place(file) for file, fit in zip(added, fits, strict=True) if fit]
+        for place in dict.fromkeys((*self._buckets, *others)):
+            runs = [SortedRun(0, ()), *list_runs(self._buckets.get(place, ()))]
             levels = max(self._settings.levels, runs[-1].level + 1)
             unit = pick_unit(runs, levels, self._settings, self._is_new)
             if unit is not None:
-                self._take(change, runs, unit.count, unit.level, levels)
-            elif self._settings.needs_lookup and self._attempt.operation != "delete":
-                # its own rows alone, which go to the level below that of the next run
-                change.written.append((max(runs[1].level - 1, 1) if len(runs) > 1 else levels - 1, files[:1]))
+                self._take(change, place, runs, unit, levels)
         return change
 
-    def _take(self, change: _Change, runs: Sequence[SortedRun], count: int, level: int, levels: int) -> None:
-        taken = [file for run in runs[:count] for file in run.files]
+    def _imagine_file(self, neighbour: Any) -> AppendFile:
+        """Imagine the file that the statement writes into a bucket: small, with the newest rows, without a path."""
+        place = (neighbour.partition, neighbour.bucket, neighbour.total_buckets)
+        return AppendFile(self._table.context, "", *place, 1, 1, 1 << 62, neighbour.file_format, ())
+
+    def _take(
+        self, change: _Change, place: _Place, runs: Sequence[SortedRun], unit: Unit, levels: int
+    ) -> None:
+        taken = [file for run in runs[: unit.count] for file in run.files]
         if taken:
             planner = MergePlanner(self._settings, frozenset(self._vectors), self._is_new)
-            task = planner.plan(runs, count, level, levels)
-            left = {id(file) for file in task.left}
+            left = {id(file) for file in planner.plan(runs, unit.count, unit.level, levels).left}
             change.removed += [file for file in taken if id(file) not in left]
         if taken or self._attempt.operation != "delete":  # of deletes alone nothing is left to write
-            change.written.append((level, taken or [file for run in runs for file in run.files][:1]))
+            change.written.append((place, unit.level, taken))
+        change.is_made = True
 
     # -- what it is checked against ---------------------------------------------------------------------------------
 
@@ -268,12 +299,11 @@ class Checks:
         rows = [pair for pair in rows if _identify(pair[1]) not in gone]
         fits = self._attempt.fit([file for _, file in rows], True)
         for (snapshot, file), fit in zip(rows, fits, strict=True):
-            for level, sources in change.written:
-                first = sources[0]
-                is_there = (file.partition_bytes, file.bucket) == (first.partition_bytes, first.bucket)
+            for place, level, sources in change.written:
                 own = self._attempt.operation != "compaction" and fit
                 taken = [source for source in sources if _identify(source) in mine]
-                if is_there and file.level == level and (own or any(_overlap(file, one) for one in taken)):
+                is_met = own or any(_overlap(file, source) for source in taken)
+                if _place(file) == place and file.level == level and is_met:
                     hit.append((snapshot, file))
                     break
         because = "a commit that compacts a table with keys"
@@ -333,6 +363,10 @@ class Checks:
 _REPLACING = ("overwrite", "overwrite partitions", "drop partition", "truncate")
 
 
+def _place(file: Any) -> _Place:
+    return file.partition_bytes, file.bucket or 0
+
+
 def _identify(file: Any) -> tuple[Any, ...]:
     """Identify a file as the engine does: at another level it is another file."""
     return file.partition_bytes, file.bucket, file.level, file.file_name
@@ -373,23 +407,34 @@ def _decide(
 
 def describe(snapshot: Any, file: Any, verb: str, check: str) -> Collision:
     """Describe a file that is in the way."""
+    is_index = isinstance(file, PaimonIndexFile)
     partition = [f"{name}={value}" for name, value in file.partition.items()]
-    where = [f"bucket {file.bucket}"] if file.total_buckets and file.bucket is not None else []
-    level = [f"level {file.level}"] if file.min_key else []
+    where = (
+        []
+        if file.bucket is None or (not is_index and file.total_buckets == -1)
+        else [f"bucket {file.bucket}"]
+    )
+    level = [] if is_index or not file.min_key else [f"level {file.level}"]
     return Collision(
         snapshot.id,
-        file.content,
+        "deletion_vectors" if is_index else file.content,
         file.path,
         ", ".join([*partition, *where, *level]),
-        file.record_count,
+        file.row_count if is_index else file.record_count,
         file.size_bytes,
         f"{verb}, against: {check}",
     )
 
 
 def list_changes(snapshot: Any) -> tuple[list[Any], list[Any]]:
-    """List the files that a snapshot added and those that it removed."""
-    return list(snapshot.delta_files), list(snapshot.removed_files)
+    """List the files that a snapshot added, index files with vectors too, and those that it removed."""
+    before = set() if snapshot.parent is None else {file.path for file in snapshot.parent.index_files}
+    vectors = [
+        file
+        for file in snapshot.index_files
+        if file.index_type == DELETION_VECTORS and file.path not in before
+    ]
+    return [*snapshot.delta_files, *vectors], list(snapshot.removed_files)
 
 
 def judge_attempt(table: Any, attempt: Attempt, why: str) -> list[tuple[Ruling, list[Collision]]]:

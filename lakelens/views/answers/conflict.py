@@ -10,7 +10,7 @@ from lakelens.views.card import cells, wording
 from lakelens.views.card.model import Body, Card, Cell, Column, Fold, Grid, Note
 from lakelens.views.describe import describe, one
 
-_MARKS = {"append": "●", "overwrite": "●", "delete": "▼", "replace": "○"}
+_MARKS = {"append": "●", "overwrite": "●", "delete": "▼", "replace": "○", "compact": "○"}
 
 
 @describe.register
@@ -32,7 +32,8 @@ def _name(conflict: Conflict) -> str:
 def _format_title(conflict: Conflict) -> str:
     """Say the outcome; of a commit that collides, how many of those in between are in the way."""
     if conflict.outcome == "passes":
-        return "Would pass on a retry" if conflict.failure is not None else "Would pass"
+        unchecked = ", unchecked" if conflict.notes else ""
+        return "Would pass on a retry" if conflict.failure is not None else f"Would pass{unchecked}"
     verb = "failed" if conflict.failure is not None else "would fail"
     if conflict.outcome == "unknown":
         return f"The {_name(conflict)} failed"
@@ -45,7 +46,8 @@ def _format_title(conflict: Conflict) -> str:
 
 def _format_sentence(conflict: Conflict) -> str:
     if conflict.outcome == "passes":
-        return f"nothing of {wording.plural(len(conflict.between), 'commit')} in between collides"
+        verb = "is asked for" if conflict.notes else "collides"
+        return f"nothing of {wording.plural(len(conflict.between), 'commit')} in between {verb}"
     if conflict.outcome == "unknown":
         return "no file that the exception names is in the table's history"
     failing = next((ruling.check for ruling in conflict.rulings if not ruling.passes), "")
@@ -60,6 +62,8 @@ def _format_retry(conflict: Conflict) -> str:
     level += "" if conflict.mode is None or not level else f", {conflict.mode}"
     level += "." if level else ""
     where = "" if conflict.where is None else f" Filter: {wording.clean(conflict.where, 200)}."
+    if conflict.outcome == "passes" and conflict.notes:
+        return f"A retry of the commit passes, but what follows is not what two statements in turn would do.{level}{where}"
     if conflict.outcome == "passes":
         return (
             f"A retry of the commit passes, as long as nothing else comes; its files are whole.{level}{where}"
@@ -81,7 +85,7 @@ def _grid_between(conflict: Conflict) -> Grid:
         rows.append(
             (
                 cells.moment(commit.committed_at),
-                Cell(_MARKS.get(commit.operation, "●")),
+                Cell(_MARKS.get(commit.operation.lower(), "●")),
                 Cell("│", "mute"),
                 cells.join(Cell(kind), verdict),
                 cells.join(cells.code(str(commit.snapshot_id)), Cell(said)),
@@ -109,7 +113,7 @@ def _make_folds(conflict: Conflict) -> Iterator[Fold]:
         places = len({collision.partition for collision in conflict.collisions})
         total = sum(collision.record_count or 0 for collision in conflict.collisions)
         files = wording.plural(len(conflict.collisions), "file")
-        words = f"{files} of {wording.plural(places, 'partition')}, {wording.plural(total, 'row')}"
+        words = f"{files} of {wording.plural(places, 'place')}, {wording.plural(total, 'row')}"
         in_the_way = [
             (
                 cells.code(wording.name(collision.path)),

@@ -14,9 +14,13 @@ from lakelens.errors import LakeError
 from tests.support import LAKES
 
 PLACE = LAKES / "conflicts"
-PAIRS = [json.loads(line) for line in (PLACE / "paimon.jsonl").read_text("utf-8").splitlines()]
-BY_NAME = {pair["pair"]: pair for pair in PAIRS}
-KINDS = sorted({pair["pair"].partition(" / ")[0] for pair in PAIRS})
+# by Spark with Paimon 0.9, and by Paimon's core 1.4.2
+PAIRS = {
+    name: [json.loads(line) for line in (PLACE / f"{name}.jsonl").read_text("utf-8").splitlines()]
+    for name in ("paimon", "core")
+}
+BY_NAME = {pair["pair"]: pair for pair in PAIRS["paimon"]}
+KINDS = sorted({(name, pair["pair"].partition(" / ")[0]) for name, pairs in PAIRS.items() for pair in pairs})
 OPERATIONS = {"overwrite": "overwrite partitions", "drop": "drop partition"}
 ROWS = {
     "append there": "p = 0 AND (id = 3 OR id = 4)",
@@ -28,13 +32,16 @@ ROWS = {
 @pytest.fixture(scope="module")
 def lakes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("conflicts")
-    with tarfile.open(PLACE / "paimon.tar.xz") as archive:
-        archive.extractall(folder, filter="data")
+    for name, pairs in PAIRS.items():
+        with tarfile.open(PLACE / f"{name}.tar.xz") as archive:
+            archive.extractall(folder / name, filter="data")
+        for pair in pairs:
+            pair["place"] = f"{name}/{pair['folder']}"
     return folder
 
 
 def open_pair(lakes: Path, pair: dict[str, Any]) -> ll.Table:
-    return ll.open(str(lakes / pair["folder"]), enclosed=True)
+    return ll.open(str(lakes / pair["place"]), enclosed=True)
 
 
 def ask(lakes: Path, pair: dict[str, Any], error: str | None = None, **asked: Any) -> Any:
@@ -60,27 +67,33 @@ def list_names(paths: Any) -> set[str]:
 
 
 def test_there_are_sixty_pairs_and_more_of_six_kinds_of_tables() -> None:
-    assert len(PAIRS) >= 130
-    assert len(KINDS) == 6
-    assert sum(bool(pair["error"]) for pair in PAIRS) >= 12
+    assert (len(PAIRS["paimon"]), len(PAIRS["core"])) == (139, 107)
+    assert len(KINDS) == 11
+    assert sum(bool(pair["error"]) for pair in PAIRS["paimon"]) == 14
+    assert sum(bool(pair["error"]) for pair in PAIRS["core"]) >= 30
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_verdict_is_the_engines_and_its_files_collide(lakes: Path, kind: str) -> None:
-    for pair in (pair for pair in PAIRS if pair["pair"].partition(" / ")[0] == kind):
+@pytest.mark.parametrize(("engine", "kind"), KINDS)
+def test_the_verdict_is_the_engines_and_its_files_collide(lakes: Path, engine: str, kind: str) -> None:
+    for pair in (pair for pair in PAIRS[engine] if pair["pair"].partition(" / ")[0] == kind):
         conflict = ask(lakes, pair)
         assert (conflict.outcome == "collides") == bool(pair["error"]), pair["pair"]
         if pair["error"]:
             failure = ask(lakes, pair, pair["error"]).failure
             assert failure.check in [ruling.check for ruling in conflict.rulings if not ruling.passes]
-            theirs = set(failure.files) - set(failure.written)
-            assert theirs, pair["pair"]
-            assert theirs <= list_names(collision.path for collision in conflict.collisions), pair["pair"]
+            if failure.check == "the deletion vectors that it replaces are as it read them":
+                continue  # of which it names the file of vectors, and we those data files that have another
+            assert failure.files or failure.check == "a partition has one number of buckets", pair["pair"]
+            assert set(failure.files) <= list_names(collision.path for collision in conflict.collisions), (
+                pair["pair"]
+            )
 
 
 def test_an_exception_alone_leads_to_the_commit_that_removed_its_file(lakes: Path) -> None:
-    for pair in (pair for pair in PAIRS if pair["error"]):
+    for pair in (pair for pairs in PAIRS.values() for pair in pairs if pair["error"]):
         conflict = open_pair(lakes, pair).conflict(pair["error"])
+        if "bucket" in conflict.failure.check:
+            continue  # no file is named
         later = [number for number, _, _ in pair["snapshots"] if number > pair["base"]]
         assert conflict.outcome == "collides", pair["pair"]
         assert {collision.snapshot_id for collision in conflict.collisions} <= set(later), pair["pair"]

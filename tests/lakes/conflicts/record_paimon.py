@@ -148,7 +148,8 @@ def main() -> int:
                 print("time is over; start it again for the others")
                 break
             row = run(spark, *pair)
-            if not row.pop("held"):
+            users = {user for number, _, user in row["snapshots"] if number > row["base"]}
+            if not row.pop("held") or (not row["error"] and len(users) < 2):
                 print(row["pair"], "| makes no commit: left out")
                 continue
             with lines.open("a", encoding="utf-8") as file:
