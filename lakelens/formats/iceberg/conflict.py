@@ -49,9 +49,12 @@ _MESSAGES = (
     ("Missing required files to delete", "the files that it replaces are still there"),
     ("Found concurrently added DV for", "no new deletion vector for a file of its own"),
 )
-_FILE = re.compile(r"[^\s\[\],'\"=]+\.(?:parquet|orc|avro|puffin)\b", re.IGNORECASE)
+# a place begins with a scheme or a slash, and may have the "=" of a partition in it
+_FILE = re.compile(r"(?:[a-z][a-z0-9+.-]*:|/)[^\s\[\],'\"{}]+\.(?:parquet|orc|avro|puffin)\b", re.IGNORECASE)
+_STACK = re.compile(r"\n\s*(?:at |Caused by|\.\.\. )|\]")
 _RACE = re.compile(
     r"CommitFailedException|has been committed by|Version \d+ already exists|metadata location .* has changed"
+    r"|Cannot commit: stale table metadata|is not same as the current table metadata location"
 )
 
 
@@ -60,8 +63,13 @@ def read_failure(text: str) -> Failure | None:
     for begin, check in _MESSAGES:
         place = text.find(begin)
         if place >= 0:
-            said = text[place + len(begin) :].partition("\n")[0]
-            asked, _, named = said.rpartition(": ") if " matching" in begin else ("", "", said)
+            # the filter is on its line; the files may be one to a line, up to the stack or the end of the list
+            said = text[place + len(begin) :]
+            asked, _, rest = (
+                said.partition("\n")[0].rpartition(": ") if " matching" in begin else ("", "", said)
+            )
+            asked = asked or ("" if begin.endswith("for") else rest if " matching" in begin else "")
+            named = _STACK.split(said[len(asked) :], maxsplit=1)[0]
             files = tuple(dict.fromkeys(_FILE.findall(named)))
             return Failure(check, asked.strip(), files, False, "MergingSnapshotProducer")
     if _RACE.search(text):

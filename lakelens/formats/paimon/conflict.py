@@ -3,18 +3,18 @@
     statement                         commits as             checked                       what must hold
     INSERT                            APPEND                 no
     … that compacts too               APPEND, then COMPACT   the second commit             files, keys, buckets
-    DELETE, UPDATE, MERGE, no keys    APPEND (to 0.9)        no
-                                      OVERWRITE (since 1)    yes                           files, vectors
+    DELETE, UPDATE, MERGE, no keys    APPEND (0.9)           no
+                                      OVERWRITE (1.4)        yes                           files, vectors
     compaction                        COMPACT                yes                           files, keys, buckets
     INSERT OVERWRITE, TRUNCATE, …     OVERWRITE              made on the newest snapshot   nothing can be missing
 
     files      each file that it removes is still there, at its level
     keys       of a table with keys: in no level above 0 may keys of two files overlap
-    buckets    the files of a partition are of one number of buckets (since 1)
-    vectors    of a table without buckets: the deletion vector of a file is the one that the writer read (since 1)
+    buckets    the files of a partition are of one number of buckets (1.4)
+    vectors    of a table without buckets: the deletion vector of a file is the one that the writer read (1.4)
 
 A statement on a table with keys writes rows, deletes too, and what its writers compact meanwhile is a second commit. The
-rules are those of `FileStoreCommitImpl` of 0.9, and of its `ConflictDetection` since 1.
+rules are those of `FileStoreCommitImpl` of 0.9, and of `ConflictDetection` of 1.4, which judges whatever is newer than 0.9.
 """
 
 from __future__ import annotations
@@ -64,6 +64,7 @@ _MESSAGES = (
     ("Trying to create deletion vector on file", _VECTORS, False, "ConflictDetection"),
     ("Giving up committing as commit.strict-mode", _STRICT, False, "StrictModeChecker"),
     ("You are writing data to expired partitions", _FILES, False, "checkConflictForPartitionExpire"),
+    ("Trying to delete file", _FILES, False, "FileEntry.mergeEntries"),
     (
         "there maybe exist commit conflicts between multiple jobs",
         "its snapshot is the next one",
@@ -278,7 +279,7 @@ class Checks:
             gone = f"{len(hit)} file{'' if len(hit) == 1 else 's'}"
             self.notes.append(
                 f"Paimon 0.9 commits this unchecked, though {gone} that it replaces {'is' if len(hit) == 1 else 'are'} "
-                "gone already: their rows stand twice, or are there again, until it is repaired. Since 1 the commit fails"
+                "gone already: their rows stand twice, or are there again, until it is repaired; Paimon 1.4 refuses it"
             )
         return _decide(_FILES, because, "noConflictsOrFail", self._removed, hit, "removed", is_checked)
 
@@ -343,7 +344,7 @@ class Checks:
         if hit and not self._is_new:
             self.notes.append(
                 "Paimon 0.9 commits this unchecked, though vectors of files that it replaces or marks were written "
-                "meanwhile: rows that the other statement deleted may be there again. Since 1 the commit fails"
+                "meanwhile: rows that the other statement deleted may be there again. Paimon 1.4 refuses it"
             )
         source = "ConflictDetection.buildDeltaEntriesWithDV"
         return _decide(_VECTORS, because, source, [None] * seen, hit, "marked", self._is_new)

@@ -406,7 +406,7 @@ class Answers:
         table's history. With `base` and `operation` every check that the library makes of such a commit is asked of the
         commits in between. Bounds and partitions decide whether a file may match; no row is read, nothing is written. The
         rules are those of the Java libraries, see `lakelens.formats.iceberg.conflict` and `lakelens.formats.paimon.conflict`
-        (0.9 or 1 and later, as the newest snapshot was written); other formats have none yet.
+        (0.9 or 1.4, by how the newest snapshot was written); other formats have none yet.
 
         Parameters
         ----------
