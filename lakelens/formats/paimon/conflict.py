@@ -235,7 +235,10 @@ class Checks:
         if not self._has_keys:
             packer = AppendPacker(self._settings, self._vectors, self._is_new)
             for files in self._buckets.values():
-                bins = packer.pack_bucket([*files, self._imagine_file(files[0])], False)
+                # with the file that the statement writes: small, with the newest rows, without a path
+                where = (files[0].partition, files[0].bucket, files[0].total_buckets)
+                own = AppendFile(self._table.context, "", *where, 1, 1, 1 << 62, files[0].file_format, ())
+                bins = packer.pack_bucket([*files, own], False)
                 change.removed += [file for held in bins for file in held if file.path]
             change.is_made = bool(change.removed)
             return change
@@ -249,11 +252,6 @@ class Checks:
             if unit is not None:
                 self._take(change, place, runs, unit, levels)
         return change
-
-    def _imagine_file(self, neighbour: Any) -> AppendFile:
-        """Imagine the file that the statement writes into a bucket: small, with the newest rows, without a path."""
-        place = (neighbour.partition, neighbour.bucket, neighbour.total_buckets)
-        return AppendFile(self._table.context, "", *place, 1, 1, 1 << 62, neighbour.file_format, ())
 
     def _take(
         self, change: _Change, place: _Place, runs: Sequence[SortedRun], unit: Unit, levels: int
