@@ -8,11 +8,11 @@ from lakelens.views.card.model import Body, Card, Cell, Column, Grid, Note
 from lakelens.views.describe import describe
 
 _MOST_PLACES = 5
-_MOST_OCTETS = 12
+_MOST_OCTETS = 4
 _NAMES = ("place", "at", "bytes", "value", "file", "clause")
 _OFFSETS = (
-    "at: bytes of the file, or of the block that is named, as it unpacks; from the first to the last. "
-    "clause: the specification, and its section. Each place was read again before it was cited."
+    "at: bytes of the file, or of what a compressed block of it unpacks to, from the first to the last. "
+    "clause: the section of the specification. Each place was read again before it was cited."
 )
 
 
@@ -69,16 +69,16 @@ def _format_claim(cited: Cited) -> str:
 
 def _make_row(citation: Citation) -> tuple[Cell, ...]:
     at = "" if citation.at is None else f"{citation.at[0]:,}–{citation.at[1] - 1:,}"
-    block = "" if citation.block is None else f" of block {citation.block[0]:,}–{citation.block[1] - 1:,}"
+    block = "" if citation.block is None else f"of block {citation.block[0]:,}–{citation.block[1] - 1:,}"
     octets = citation.octets[:_MOST_OCTETS].hex(" ") + (" …" if len(citation.octets) > _MOST_OCTETS else "")
     is_list = citation.how == "the number of its items"
     value = cells.value(len(citation.value) if is_list else citation.value)
     means = f"is {citation.meaning}" if citation.names and citation.meaning != citation.value else ""
     return (
         Cell(wording.clean(citation.path, 120), "code"),
-        Cell(at + block),
+        Cell(at, title=block),
         Cell(octets, "code"),
         cells.join(value, Cell(f" {means or ('items' if is_list else '')}", "mute")),
-        Cell(wording.clean(citation.file, 120), "code"),
-        Cell(citation.clause, "small"),
+        Cell(wording.clean(citation.file.rpartition("/")[2], 120), "code", wording.clean(citation.file, 400)),
+        Cell(citation.clause.partition(", ")[2] or citation.clause, "small", citation.clause),
     )
