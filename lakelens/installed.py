@@ -147,24 +147,26 @@ def _may_offer(places: Sequence[str], group: str) -> bool:
     return False
 
 
+_PACKAGES = (".dist-info", ".egg-info", ".egg")
+
+
 @lru_cache(maxsize=64)
 def _list_offers(place: str, modified: int) -> frozenset[str] | None:
     """List the groups of lakelens that packages of a directory name; None where one has to look closer."""
     found: set[str] = set()
     try:
         with os.scandir(place) as entries:
-            packages = [
-                entry for entry in entries if entry.name.endswith((".dist-info", ".egg-info", ".egg"))
-            ]
+            names = [entry.name for entry in entries if entry.name.endswith(_PACKAGES)]
     except OSError:
         return None  # an archive
-    for package in packages:
-        if package.name.startswith("lakelens-"):
+    for name in names:
+        if name.startswith("lakelens-"):
             continue  # what lakelens itself names is known without its metadata
-        if package.name.endswith(".egg"):
+        if name.endswith(".egg"):
             return None
-        with suppress(OSError):
-            text = Path(package.path, "entry_points.txt").read_bytes()
+        # hundreds may be installed, and a `Path` of each takes as long as the reading
+        with suppress(OSError), open(f"{place}/{name}/entry_points.txt", "rb", 0) as file:  # noqa: PTH123
+            text = file.read()
             if b"lakelens." in text:
                 found |= {line.strip(" []\r") for line in text.decode(errors="replace").split("\n")}
     return frozenset(found)

@@ -19,9 +19,10 @@ dataclasses.FrozenInstanceError: cannot assign to field 'x'
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from operator import attrgetter
 from reprlib import recursive_repr
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +45,9 @@ else:
             return _make(kind, frozen, slots, eq, repr, kw_only)
 
         return make if given is None else make(given)
+
+
+_FEW = 4  # objects of a class that are made before its `__init__` is written
 
 
 def _make(kind: type, frozen: bool, slots: bool, eq: bool, shows: bool, kw_only: bool) -> Any:
@@ -86,18 +90,45 @@ _MADE = _Made()
 
 
 class _Initializer:
-    """Stands for the `__init__` of a class until it is first looked at."""
+    """Stands for the `__init__` of a class until it is looked at, or some objects of the class were made."""
 
-    __slots__ = ("_frozen", "_kind")
+    __slots__ = ("_frozen", "_kind", "_made")
 
     def __init__(self, kind: type, frozen: bool) -> None:
         self._kind = kind
         self._frozen = frozen
+        self._made = 0
 
     def __get__(self, thing: object, kind: type | None = None) -> Any:
+        self._made += 1
+        if thing is not None and self._made <= _FEW:
+            return partial(self._fill, thing)
         written = self._write()
         setattr(self._kind, "__init__", written)  # noqa: B010 - mypy knows better
         return written if thing is None else written.__get__(thing)
+
+    def _fill(self, thing: object, *given: Any, **named: Any) -> None:
+        """Do for one of the first objects what a written `__init__` does; that one has the words for a wrong call."""
+        fields = dataclasses.fields(self._kind)
+        asked = {field.name: field.kw_only for field in fields if field.init}
+        values = dict(zip((name for name in asked if not asked[name]), given, strict=False)) | named
+        is_right = len(values) == len(given) + len(named) and values.keys() <= asked.keys()
+        for field in fields:
+            if field.name in values or not is_right:
+                continue
+            if field.default is not dataclasses.MISSING:
+                values[field.name] = field.default
+            elif field.default_factory is not dataclasses.MISSING:
+                values[field.name] = field.default_factory()
+            else:
+                is_right = not field.init
+        if not is_right:
+            self._write()(thing, *given, **named)
+        put = object.__setattr__ if self._frozen else setattr
+        for name, value in values.items():
+            put(thing, name, value)
+        if hasattr(self._kind, "__post_init__"):
+            cast("Any", thing).__post_init__()
 
     def _write(self) -> Any:
         scope: dict[str, Any] = {"_set": object.__setattr__, "_missing": _MADE}

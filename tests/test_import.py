@@ -77,10 +77,22 @@ def test_opening_reads_no_manifest(name: str) -> None:
     assert telling <= set(table.reads.paths)
 
 
-@pytest.mark.parametrize("name", ["iceberg", "paimon"])
+@pytest.mark.parametrize("name", ["delta", "iceberg", "paimon"])
 def test_a_card_and_the_listing_of_snapshots_load_no_engine_no_frame_no_arrow(name: str) -> None:
     script = f"import lakelens as ll\ntable = ll.sample({name!r})\ntable._repr_html_()\ntable.snapshots._repr_html_()"
     assert loaded_by(script) <= {"fastavro"}
+
+
+def test_a_tab_keeps_no_code_for_webassembly_in_the_picture_of_its_memory() -> None:
+    """What `lakelens.tab.inside` imports is in the picture that a second visit begins with, which holds plain Python alone."""
+    script = """
+import sys
+from lakelens.tab.inside import _NATIVE, warm_up
+warm_up()
+assert "lakelens.views.card.glossary" in sys.modules
+print(*(name for name in _NATIVE if name in sys.modules))
+"""
+    assert run(script).split() == []
 
 
 #: Modules of ours that the card of a small table may load.

@@ -116,19 +116,19 @@ def _list_patterns(format: Format, name: str) -> tuple[str, ...]:
     return tuple(getattr(format, name, ()))
 
 
-@cache
 def _make_rule(never: tuple[str, ...], numbered: tuple[str, ...]) -> Rule:
-    unchanging, coming_again = (
-        re.compile("|".join(f"(?:.*/)?{_translate(pattern)}" for pattern in patterns) or "(?!)", re.DOTALL)
-        for patterns in (never, numbered)
-    )
-
     def judge(path: str) -> bool | None:
-        if unchanging.fullmatch(path):
+        if _compile(never).fullmatch(path):
             return True
-        return False if coming_again.fullmatch(path) else None
+        return False if _compile(numbered).fullmatch(path) else None
 
     return judge
+
+
+@cache
+def _compile(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    # when the first path is judged: a local table has none that is kept
+    return re.compile("|".join(f"(?:.*/)?{_translate(pattern)}" for pattern in patterns) or "(?!)", re.DOTALL)
 
 
 def _translate(pattern: str) -> str:

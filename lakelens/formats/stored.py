@@ -6,7 +6,7 @@ Small files are read whole; of larger ones only the blocks that are looked at, a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, overload
 
@@ -16,6 +16,7 @@ from lakelens.codecs.span.span import Deferred, Octets, Span, damaged_leaf
 from lakelens.errors import Corrupt, LakeError, Missing
 from lakelens.formats.access import LruCache
 from lakelens.io.store import Store
+from lakelens.lazy import dataclass
 from lakelens.model.bytes_view import BytesView
 from lakelens.model.datafile import Footer
 

@@ -57,7 +57,7 @@ def measure_cases(runs: int = RUNS, files: int = FILES) -> dict[str, list[float]
 
 #: What the first card of a small table is compared with, and what `lakelens show` is.
 FLOOR = ("-c", "import jinja2, msgspec")
-FORMATS = ("iceberg", "paimon", "hive")
+FORMATS = ("iceberg", "paimon", "hive", "delta")
 SHOW = ("-m", "lakelens.cli", "show", "sample:iceberg")
 _RATIO_RUNS = 15
 

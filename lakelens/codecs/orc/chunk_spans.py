@@ -10,7 +10,6 @@ content larger than the block size of the postscript; with `Unsupported` message
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 
 from lakelens.codecs.compression import decompress
@@ -18,6 +17,7 @@ from lakelens.codecs.orc.protobuf import Message, explain_message
 from lakelens.codecs.span.reader import GROUP, format_count
 from lakelens.codecs.span.span import Deferred, Octets, Span
 from lakelens.errors import Corrupt, Unsupported
+from lakelens.lazy import dataclass
 
 MAX_MESSAGE = 1 << 25
 #: Lengths of chunks have 23 bits, so no block is larger.

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import IO, TYPE_CHECKING, Any
 
 from lakelens.caching import cached_property
@@ -21,6 +21,7 @@ from lakelens.codecs.orc.protobuf import FOOTER, METADATA, POSTSCRIPT, explain_m
 from lakelens.codecs.span.reader import in_file, shift_errors
 from lakelens.codecs.span.span import EmbeddedFile, Span
 from lakelens.errors import Corrupt, LakeError, Unsupported
+from lakelens.lazy import dataclass
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any, Literal
 
 from lakelens.codecs.span.reader import GROUP, Enum, format_count
 from lakelens.codecs.span.span import Deferred, Span
 from lakelens.errors import Corrupt
+from lakelens.lazy import dataclass
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 _WIRES = {VARINT: "varint", FIXED64: "8 bytes", BYTES: "length-delimited", FIXED32: "4 bytes"}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from itertools import accumulate
 from typing import Any
@@ -17,6 +16,7 @@ from lakelens.codecs.orc.protobuf import BLOOM_FILTERS, STRIPE_FOOTER
 from lakelens.codecs.part_statistics import PartStatistics
 from lakelens.codecs.temporal import date_from_days, timestamp_from_nanos
 from lakelens.errors import Corrupt
+from lakelens.lazy import dataclass
 
 _HIVE_8732, _ORC_135 = 1, 6
 _INTEGERS = ("BYTE", "SHORT", "INT", "LONG")

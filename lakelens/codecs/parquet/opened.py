@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from lakelens.caching import cached_property
 from lakelens.codecs.parquet.footer import decode_footer
 from lakelens.codecs.parquet.records import check_claims, count_batch_rows
 from lakelens.codecs.parquet.rows import iterate_rows
@@ -17,6 +18,9 @@ from lakelens.installed import has_arrays
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
+
+_FEW_ROWS = 200
 
 
 class OpenedParquet:
@@ -33,18 +37,23 @@ class OpenedParquet:
         self._batch_rows = count_batch_rows(footer)
         self._data, self._footer = data, footer
         self.columns = decode_tree(footer).children
-        if not has_arrays():
-            self.names = [column.name for column in self.columns]
-            self.structs = [column.name for column in self.columns if column.kind == "struct"]
-            return
-        with self.refuse():
-            import pyarrow as pa
-            import pyarrow.parquet as pq
+        self.names = [column.name for column in self.columns]
+        self.structs = [column.name for column in self.columns if column.kind == "struct"]
+        #: Whether its rows are read in plain Python: few are read sooner than Arrow is loaded.
+        self.is_plain = self.row_count <= _FEW_ROWS or not has_arrays()
 
-            self._file = pq.ParquetFile(pa.BufferReader(data), coerce_int96_timestamp_unit="us")
-            self.schema: pa.Schema = self._file.schema_arrow
-            self.names = list(self.schema.names)
-            self.structs = [field.name for field in self.schema if pa.types.is_struct(field.type)]
+    @cached_property
+    def _file(self) -> pq.ParquetFile:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        return pq.ParquetFile(pa.BufferReader(self._data), coerce_int96_timestamp_unit="us")
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Its schema as Arrow has it. Raises `LakeError` for one that Arrow does not read."""
+        with self.refuse():
+            return self._file.schema_arrow
 
     def iterate(
         self, columns: Sequence[str], groups: Sequence[int] | None = None

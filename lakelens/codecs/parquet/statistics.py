@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from lakelens.codecs.hashes import hash_xx64
@@ -15,6 +14,7 @@ from lakelens.codecs.parquet.thrift_schema import BLOOM_FILTER, FILE, decode_sta
 from lakelens.codecs.part_statistics import PartStatistics
 from lakelens.codecs.span.reader import in_file
 from lakelens.errors import Corrupt, Unsupported
+from lakelens.lazy import dataclass
 
 _SIGNED = ("BOOLEAN", "INT32", "INT64", "FLOAT", "DOUBLE")
 _BINARY = ("BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY")

@@ -10,7 +10,7 @@ line or a row that is damaged is an error of its own, and what is around it is r
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -19,8 +19,8 @@ import msgspec
 
 from lakelens.codecs.parquet.opened import OpenedParquet
 from lakelens.errors import Corrupt, LakeError
-from lakelens.installed import has_arrays
 from lakelens.io.relocation import split_location
+from lakelens.lazy import dataclass
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -196,7 +196,7 @@ def read_rows(columns: LogColumns, version: int, *, files: bool = True) -> Actio
 
 def _iterate_held(columns: LogColumns, kinds: Sequence[str]) -> Iterator[tuple[int, str, Mapping[str, Any]]]:
     """Iterate what the columns of actions hold, row by row: the number of the row, the kind, its fields."""
-    if not has_arrays():
+    if columns.is_plain:
         for start, records in columns.iterate_plain(kinds):
             for row, record in enumerate(records, start):
                 for kind in kinds:
@@ -231,7 +231,7 @@ def _list_values(array: pa.StructArray) -> list[dict[str, Any]]:
 def read_row(columns: LogColumns, kind: str, number: int, version: int) -> Action:
     """Read one action of a checkpoint or a sidecar in Parquet. Raises `LakeError`."""
     with columns.refuse():
-        if not has_arrays():
+        if columns.is_plain:
             held = columns.read_plain_row(kind, number)
         else:
             import pyarrow as pa

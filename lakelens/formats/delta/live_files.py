@@ -10,13 +10,13 @@ from lakelens.caching import cached_property
 from lakelens.errors import LakeError
 from lakelens.formats.delta.action_file import DeltaFile, find_deletes
 from lakelens.formats.delta.manifests import make_entry
-from lakelens.formats.delta.scan.log_scan import LogScan
 from lakelens.model.comparison import FileCounts
 from lakelens.model.scan.file_table import FileReader, FileRow
 from lakelens.model.scan.plan import ScanRequest, ScanTask
 from lakelens.model.scan.scan_to_arrow import is_worthwhile, iterate_batches
 
 if TYPE_CHECKING:
+    from lakelens.formats.delta.scan.log_scan import LogScan
     from lakelens.formats.delta.version import DeltaSnapshot
     from lakelens.model.datafile import DataFile
     from lakelens.model.fileset import FileSet
@@ -56,6 +56,8 @@ class LiveFiles(FileReader):
     @cached_property
     def _scan(self) -> LogScan:
         """The plan: checkpoints are opened for it, to know how many rows they have."""
+        from lakelens.formats.delta.scan.log_scan import LogScan
+
         context, tasks = self._snapshot.context, []
         for task in self.tasks:
             try:

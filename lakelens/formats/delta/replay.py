@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
 from typing import Any
@@ -22,6 +21,7 @@ from lakelens.formats.delta.context import CATALOG_FEATURES, READER_FEATURES, Lo
 from lakelens.formats.delta.discovery import Checkpoint
 from lakelens.formats.delta.manifests import LogFile
 from lakelens.io.ahead import fetch, fetch_along
+from lakelens.lazy import dataclass
 
 Key = tuple[str, str]
 _MOST_FILES = 2_000_000  # of states that are kept

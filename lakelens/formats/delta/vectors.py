@@ -15,7 +15,6 @@ import struct
 import uuid
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -24,6 +23,7 @@ from lakelens.codecs.z85 import decode_z85
 from lakelens.errors import Corrupt, Unsupported
 from lakelens.formats.delta.actions import Action, name_vector
 from lakelens.formats.delta.context import LogContext
+from lakelens.lazy import dataclass
 from lakelens.model.datafile import IndexFile
 from lakelens.model.deletes import DeleteMatch
 

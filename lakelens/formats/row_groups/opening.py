@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lakelens.caching import cached_property
@@ -33,6 +33,7 @@ from lakelens.formats.row_groups.values import (
 )
 from lakelens.formats.stored import StoredOctets
 from lakelens.io.store import Store
+from lakelens.lazy import dataclass
 from lakelens.model.datafile import Footer
 from lakelens.model.scan.ranges import judge
 from lakelens.model.scan.row_groups import RowGroups

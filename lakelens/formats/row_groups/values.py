@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, time
 from decimal import Context, Decimal
 from typing import Any, Literal
 from uuid import UUID
 
 from lakelens.codecs.part_statistics import PartStatistics
+from lakelens.lazy import dataclass
 from lakelens.model.arrow import arrow_type, to_array
 from lakelens.model.scan.ranges import Ranges
 from lakelens.model.schema import DataType, Field

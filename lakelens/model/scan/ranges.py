@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from lakelens.lazy import dataclass
 from lakelens.model.arrow import arrow_type, to_array
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from html import escape
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -139,7 +138,11 @@ def _fit(card: Card, detail: int, most: int, **how: Any) -> str:
             folds[index] = replace(folds[index], make=lambda: _LEFT_OUT)
             over -= sizes[index] - left_out
     markup = _drop_left(draw(replace(card, folds=tuple(folds)), detail, **how), most)
-    return markup if len(markup.encode()) <= _HARD_STOP else f"<pre>{escape(card.noun[:1000])}</pre>"
+    if len(markup.encode()) <= _HARD_STOP:
+        return markup
+    from html import escape
+
+    return f"<pre>{escape(card.noun[:1000])}</pre>"
 
 
 def _drop_left(markup: str, most: int) -> str:

@@ -11,6 +11,7 @@ and so on, of a format of lakelens "delta.data_file".
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -49,11 +50,22 @@ def load_section(section: str) -> Mapping[str, str]:
 @cache
 def _parse(file: str, name: str) -> Mapping[str, str]:
     # one section at a time: a card needs a tenth of them
-    import tomllib
-
     text = _split(file).get(name, "")
-    parsed: Mapping[str, str] = tomllib.loads(text)
-    return parsed
+    try:
+        return dict(map(_read_line, filter(None, text.splitlines())))
+    except ValueError:
+        import tomllib
+
+        return tomllib.loads(text)
+
+
+def _read_line(line: str) -> tuple[str, str]:
+    """Read a line as nearly all are, which JSON reads as TOML does. Raises `ValueError` for any other."""
+    name, meaning = line.split(" = ", 1)
+    if not meaning.startswith('"'):
+        raise ValueError(line)
+    is_bare = name.replace("-", "").replace("_", "").isalnum()
+    return name if is_bare else json.loads(name), json.loads(meaning)
 
 
 @cache
