@@ -15,7 +15,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from tests.benchmarks import cold_start
+from tests.benchmarks import cold_start, reach
 from tests.benchmarks.measure import ROOT, Measurement, list_disagreements
 from tests.benchmarks.parts import PARTS, QUICK, Plan
 from tests.benchmarks.plots import draw_all
@@ -24,7 +24,7 @@ from tests.benchmarks.report import say_seconds as say
 from tests.benchmarks.results import Results, describe_machine, load_results
 from tests.benchmarks.tables import Tables
 
-COLD = "cold"
+COLD, REACH = "cold", "reach"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -32,11 +32,13 @@ def main(arguments: list[str] | None = None) -> int:
     asked = _parse(arguments)
     plan = _plan(asked)
     results = load_results(asked.output) if asked.output else Results()
-    names = [*PARTS, COLD] if asked.only is None else [name for name in asked.only.split(",") if name]
+    names = [*PARTS, COLD, REACH] if asked.only is None else [name for name in asked.only.split(",") if name]
     if asked.write_readme:
         find_markers((ROOT / "README.md").read_text("utf-8"))  # sooner than twenty minutes later
-    if unknown := set(names) - {*PARTS, COLD}:
-        raise SystemExit(f"no part {', '.join(sorted(unknown))}; there are {', '.join([*PARTS, COLD])}")
+    if unknown := set(names) - {*PARTS, COLD, REACH}:
+        raise SystemExit(
+            f"no part {', '.join(sorted(unknown))}; there are {', '.join([*PARTS, COLD, REACH])}"
+        )
     if names:
         results.machine = describe_machine()
     with tempfile.TemporaryDirectory(prefix="lakelens-benchmarks-") as folder:
@@ -65,6 +67,12 @@ def _run_part(name: str, tables: Tables, plan: Plan, results: Results) -> None:
     started = time.perf_counter()
     if name == COLD:
         results.cold_start = cold_start.measure_cases(plan.runs + 2, plan.files)
+        results.cold_cpu = cold_start.measure_ratios(3 * plan.runs)
+        results.modules = cold_start.count_all()
+        print(cold_start.render_ratios(results.cold_cpu, results.modules), flush=True)
+    elif name == REACH:
+        few = ["--commits", "5", "--output", ""] if plan.runs == 1 else []
+        reach.main(["--runs", str(min(3, plan.runs)), *few])
     else:
         measured = []
         for one in PARTS[name](tables, plan):
@@ -99,7 +107,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         "python -m tests.benchmarks", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--only", metavar="PARTS", help=f"of {','.join([*PARTS, COLD])}")
+    parser.add_argument("--only", metavar="PARTS", help=f"of {','.join([*PARTS, COLD, REACH])}")
     parser.add_argument("--quick", action="store_true", help="tiny tables, one run of each")
     parser.add_argument("--sizes", metavar="FILES", help="sizes of the curve over files: 1e3,1e4,1e5")
     parser.add_argument("--runs", type=int, help="runs of what is quick (5)")

@@ -19,6 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from lakelens.samples import unpack_table
 from tests.support import growth
 
 RUNS = 9
@@ -58,7 +59,7 @@ def measure_cases(runs: int = RUNS, files: int = FILES) -> dict[str, list[float]
 #: What the first card of a small table is compared with, and what `lakelens show` is.
 FLOOR = ("-c", "import jinja2, msgspec")
 FORMATS = ("iceberg", "paimon", "hive", "delta")
-SHOW = ("-m", "lakelens.cli", "show", "sample:iceberg")
+SHOW = ("-m", "lakelens.cli", "show")
 _RATIO_RUNS = 15
 
 
@@ -74,16 +75,42 @@ def measure_cpu(*arguments: str) -> float:
 
 
 def measure_ratios(runs: int = _RATIO_RUNS) -> dict[str, list[float]]:
-    """Seconds of CPU of every run of the floor, the cards and `lakelens show`, in turn, after a first one."""
-    cases = {"floor": FLOOR}
-    cases |= {f"card ({name})": ("-c", CASES["its card"].replace("iceberg", name)) for name in FORMATS}
-    cases["show"] = SHOW
-    seconds: dict[str, list[float]] = {name: [] for name in cases}
-    for number in range(runs + 1):
-        for name, arguments in cases.items():
-            spent = measure_cpu(*arguments)
-            seconds[name] += [spent] if number else []
+    """Seconds of CPU of every run of the floor, the cards and `lakelens show`, in turn, after a first one.
+
+    The tables are those of the samples, unpacked before: a card of a sample unpacks it, too.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        places = {name: str(unpack_table(name, Path(folder))) for name in FORMATS}
+        cases: dict[str, tuple[str, ...]] = {"floor": FLOOR} | {
+            f"card ({name})": ("-c", f"import lakelens as ll; ll.open({place!r})._repr_html_()")
+            for name, place in places.items()
+        }
+        cases["show (iceberg)"] = (*SHOW, places["iceberg"])
+        seconds: dict[str, list[float]] = {name: [] for name in cases}
+        for number in range(runs + 1):
+            for name, arguments in cases.items():
+                spent = measure_cpu(*arguments)
+                seconds[name] += [spent] if number else []
     return seconds
+
+
+def render_ratios(spent: dict[str, list[float]], modules: dict[str, int]) -> str:
+    """Seconds of CPU as a table in Markdown, each beside the floor; then the modules of ours that a card loads."""
+    lines = [
+        "| cold process | CPU, median s | min s | × floor | × floor |",
+        "| --- | ---: | ---: | ---: | ---: |",
+    ]
+    for name, seconds in spent.items():
+        least, median = min(seconds), statistics.median(seconds)
+        ratios = median / statistics.median(spent["floor"]), least / min(spent["floor"])
+        lines.append(f"| {name} | {median:.3f} | {least:.3f} | {ratios[0]:.2f} | {ratios[1]:.2f} |")
+    loaded = ", ".join(f"{name} {count}" for name, count in modules.items())
+    return "\n".join([*lines, "", f"The floor imports jinja2 and msgspec alone. Modules of ours: {loaded}."])
+
+
+def count_all() -> dict[str, int]:
+    """Count the modules of ours after a card of each format."""
+    return {name: count_modules(name) for name in FORMATS}
 
 
 def count_modules(name: str) -> int:
@@ -97,13 +124,7 @@ def count_modules(name: str) -> int:
 
 def main() -> None:
     """Run every case and print a table."""
-    print(f"{'case':32} {'CPU min s':>9} {'median s':>9} {'x floor':>8} {'x floor':>8}")
-    spent = measure_ratios()
-    for name, seconds in spent.items():
-        least, median = min(seconds), statistics.median(seconds)
-        ratios = least / min(spent["floor"]), median / statistics.median(spent["floor"])
-        print(f"{name:32} {least:9.3f} {median:9.3f} {ratios[0]:8.2f} {ratios[1]:8.2f}")
-    print("modules of ours:", ", ".join(f"{name} {count_modules(name)}" for name in FORMATS))
+    print(render_ratios(measure_ratios(), count_all()))
     print(f"{'case':32} {'min s':>8} {'median s':>9}")
     for name, seconds in measure_cases().items():
         print(f"{name:32} {min(seconds):8.3f} {statistics.median(seconds):9.3f}")

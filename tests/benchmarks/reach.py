@@ -23,6 +23,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from lakelens.samples import unpack_table
 from tests.benchmarks.measure import ROOT
 from tests.support.far import KEY, REGION, SECRET, Bucket, run_bucket
 
@@ -101,6 +102,7 @@ READERS = {
         _OURS,
         {
             "open": "return show(ll.open(location, storage_options=options))",
+            "paimon": "return show(ll.open('s3://lake/paimon', storage_options=options))",
             "files": "return ll.open(location, storage_options=options).files.to_arrow().num_rows",
         },
     ),
@@ -117,7 +119,11 @@ READERS = {
     ),
     "pyarrow, bytes alone": (_PYARROW, {"open": "return show()", "files": "return load()"}),
 }
-_WHAT = {"open": "open and describe", "files": "list all files"}
+_WHAT = {
+    "open": "open and describe",
+    "files": "list all files",
+    "paimon": "open and describe a Paimon table of five snapshots",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +186,8 @@ def measure(
 
 def _run(bucket: Bucket, command: list[str], delay: float) -> list[dict[str, Any]] | str:
     """What one process took, twice, and what the server saw; the last line of its complaint where it failed."""
+    if not Path(command[0]).exists():
+        return "not installed (make benchmark-venv)"
     answers = []
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -201,9 +209,10 @@ def _run(bucket: Bucket, command: list[str], delay: float) -> list[dict[str, Any
 def render(results: list[Reached], facts: dict[str, Any]) -> str:
     """The results as a table in Markdown."""
     lines = [
-        "# An Iceberg table in a bucket, with a delay of each request",
+        "# Tables in a bucket, with a delay of each request",
         "",
-        f"{facts['commits']} commits, each of one manifest and one file; {facts['delay_ms']:g} ms added to each request. "
+        f"An Iceberg table of {facts['commits']} commits, each of one manifest and one file; "
+        f"{facts['delay_ms']:g} ms added to each request. "
         f"Seconds are the median of {facts['runs']} processes that had imported their libraries: `first`, without a "
         "connection, and `again`, opened again in the same process. Requests are those that the server saw.",
         "`python -m tests.benchmarks.reach` writes this file.",
@@ -236,6 +245,7 @@ def main(arguments: list[str] | None = None) -> int:
     facts = {"commits": asked.commits, "runs": asked.runs, "delay_ms": asked.delay}
     with tempfile.TemporaryDirectory(prefix="lakelens-reach-") as folder, run_bucket() as bucket:
         location, document = write_table(bucket, Path(folder), asked.commits)
+        bucket.put(unpack_table("paimon", Path(folder)), "paimon")
         results = []
         for one in measure(bucket, location, document, asked.peers, asked.runs, asked.delay / 1000):
             results.append(one)

@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Sequence
 from pathlib import Path
 
+from tests.benchmarks.cold_start import render_ratios
 from tests.benchmarks.first_steps import BASE, CASE, STEPS
 from tests.benchmarks.fits import fit_times
 from tests.benchmarks.measure import Measurement
@@ -185,6 +186,8 @@ def _render_cold_start(results: Results) -> str:
     lines = ["| cold process | median s | min s |", "| --- | ---: | ---: |"]
     for name, seconds in results.cold_start.items():
         lines.append(f"| {name} | {statistics.median(seconds):.2f} | {min(seconds):.2f} |")
+    if results.cold_cpu:
+        lines += ["", render_ratios(results.cold_cpu, results.modules)]
     return "\n".join(lines)
 
 

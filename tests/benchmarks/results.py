@@ -27,6 +27,8 @@ class Results:
     machine: dict[str, Any] = field(default_factory=dict)
     measurements: list[Measurement] = field(default_factory=list)
     cold_start: dict[str, list[float]] = field(default_factory=dict)
+    cold_cpu: dict[str, list[float]] = field(default_factory=dict)
+    modules: dict[str, int] = field(default_factory=dict)
     minutes: dict[str, float] = field(default_factory=dict)
 
     def select(self, case: str, runner: str | None = None, **facts: Any) -> list[Measurement]:
@@ -66,6 +68,8 @@ class Results:
             "machine": self.machine,
             "minutes": self.minutes,
             "cold_start": self.cold_start,
+            "cold_cpu": self.cold_cpu,
+            "modules": self.modules,
             "measurements": [one.to_json() for one in self.measurements],
         }
         (folder / NAME).write_text(json.dumps(round_numbers(document), indent=1) + "\n")
@@ -90,7 +94,8 @@ def load_results(folder: Path) -> Results:
         Measurement(**{key: value for key, value in one.items() if key in known})
         for one in document["measurements"]
     ]
-    return Results(document["machine"], measurements, document["cold_start"], document["minutes"])
+    given = {key: value for key, value in document.items() if key != "measurements"}
+    return Results(measurements=measurements, **given)
 
 
 def round_numbers(value: Any) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -262,3 +264,22 @@ def test_conditions_reach_bounds_and_further_columns() -> None:
     assert len(files.where("lower_bounds.id IS NOT NULL")) == len(files) > 0
     assert len(files.where("FILE_FORMAT = 'parquet' -- all of them")) == len(files)
     assert len(files.where(file_format="orc")) == 0 and len(files.where(bucket=None)) == len(files)
+
+
+def test_a_table_that_nobody_holds_is_let_go_before_another_one_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is a circle of objects, whose columns would be there until Python looks for it."""
+    monkeypatch.setattr(file_table, "_MUCH_BYTES", 0)
+    root = grow_iceberg(tmp_path / "grown", files=2_000)
+    gc.disable()
+    try:
+        table = ll.open(root)
+        assert table.files.rows is not None
+        left = weakref.ref(table)
+        del table
+        assert left() is not None
+        assert ll.open(root).files.rows is not None
+        assert left() is None
+    finally:
+        gc.enable()

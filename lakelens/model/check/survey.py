@@ -134,7 +134,11 @@ class Survey:
         tables = [self._number(batch, names) for batch in self.read_batches(self.columns)]
         if not tables:
             return pa.table({"number": pa.array([], pa.int32()), "entry": pa.array([], pa.int64())})
-        return pa.concat_tables(tables, promote_options="default").combine_chunks()
+        joined = pa.concat_tables(tables, promote_options="default")
+        tables.clear()
+        pieces, schema = dict(zip(joined.column_names, joined.columns, strict=True)), joined.schema
+        del joined  # or all pieces would be there until the last column is joined
+        return pa.table([pieces.pop(name).combine_chunks() for name in schema.names], schema=schema)
 
     @cached_property
     def columns(self) -> tuple[str, ...]:

@@ -145,6 +145,21 @@ class RowTable(ABC):
         """Pair the values of a column with the partitions of the files that have them; each pair comes once."""
 
 
+_MUCH_BYTES = 16 * 1024 * 1024
+_MUCH: weakref.WeakSet[FileTable] = (
+    weakref.WeakSet()
+)  # those that keep more than that, and were not looked for yet
+
+
+def _forget_left() -> None:
+    """Let go what a table keeps that nobody holds: it is a circle of objects, and Python may look for it much later."""
+    if _MUCH:
+        import gc
+
+        gc.collect()
+        _MUCH.clear()
+
+
 class FileTable(RowTable):
     """All files of a scan."""
 
@@ -197,6 +212,7 @@ class FileTable(RowTable):
         facts = () if self.is_large else (*self.scan.facts, IDENTITY)
         names = tuple(dict.fromkeys((*self.scan.totals, PARTITION, *facts)))
         settle = self._drop_identity if self.is_large else None
+        _forget_left()
         batches = self._read((*names, IDENTITY), settle, request)
         found: Numbers = _join([batch.order for batch in batches], pa.int64()).to_numpy()
         self.order = found
@@ -208,6 +224,8 @@ class FileTable(RowTable):
         self._found_twice = self._found_twice or (
             not self.is_large and has_repeats([one.identity for one in batches])
         )
+        if sum(column.nbytes for column in self._columns.values()) > _MUCH_BYTES:
+            _MUCH.add(self)
         return batches
 
     def _drop_identity(self, batch: FileBatch) -> FileBatch:

@@ -49,8 +49,7 @@ if TYPE_CHECKING:
 
 #: Entries that are built at once.
 BATCH_ROWS = 16_384
-#: Where nothing is to be kept that is not being built: entries that are enough to build, and decompressed bytes to check.
-SPARING_ROWS, CHECKED_BYTES = 4_096, 2 * 1024 * 1024
+SPARING_ROWS = 4_096  # that are enough to be built where nothing is to be kept that is not being built
 #: Bytes of a manifest that is worth two threads.
 LARGE_BYTES = 512 * 1024
 _REFUSED = object()
@@ -353,23 +352,27 @@ class PaimonScan(ColumnarScan):
     def _load_pieces(self, task: ScanTask) -> Iterator[Part]:
         """Load the entries of a manifest as `_load_parts` does, in many parts of which none is kept.
 
-        Nothing counts of a manifest that cannot be read to its end. So its entries are decoded and checked, without what
-        takes the memory, before the first part is given.
+        Nothing counts of a manifest that cannot be read to its end. So its pieces wait compressed until it was, and only
+        what the check needs of them waits as it is.
         """
+        import pyarrow as pa
+
         for data, path in self._read_all([task], []):
-            (table,) = decode_tables(
-                [(data, path)], partial(drop_fields, names=list_unused(())), CHECKED_BYTES
-            )
+            packed, checked = list[pa.Buffer](), list[pa.Table | None]()
+            for piece in decode_pieces(data, path):
+                checked.append(None if piece is None else drop_fields(piece, list_unused(())))
+                packed += [] if piece is None else [_pack(piece)]
+            table = None if None in checked else pa.concat_tables(checked)
             part = self._check(Part(task, table, rows=0 if table is None else table.num_rows))
             if part.table is None:
                 yield part
                 continue
-            del table, part  # what was checked is not in memory beside the pieces
+            del table, part, checked  # what was checked is not in memory beside the pieces
             start = 0
-            for piece in decode_pieces(data, path):
-                rows = 0 if piece is None else piece.num_rows
-                yield Part(task, piece, start, rows)
-                start += rows
+            while packed:
+                piece = pa.ipc.open_stream(packed.pop(0)).read_all()
+                yield Part(task, piece, start, piece.num_rows)
+                start += piece.num_rows
 
     def _read_all(self, tasks: Sequence[ScanTask], opened: list[ScanTask]) -> Iterator[tuple[bytes, str]]:
         for task in tasks:
@@ -446,6 +449,17 @@ class PaimonScan(ColumnarScan):
         )  # no schema file is read, no external location looked for again
         context.external.update(state["external"])
         self.__init__(context, *state["plan"])  # type: ignore[misc]
+
+
+def _pack(table: pa.Table) -> pa.Buffer:
+    """Compress a table into its IPC stream, whose columns stay as they are."""
+    import pyarrow as pa
+
+    sink = pa.BufferOutputStream()
+    options = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
+    with pa.ipc.new_stream(sink, table.schema, options=options) as stream:
+        stream.write_table(table)
+    return sink.getvalue()
 
 
 def _cut_runs(parts: Iterable[Part], enough: int = BATCH_ROWS) -> Iterator[list[list[Part]]]:
