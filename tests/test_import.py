@@ -84,7 +84,7 @@ def test_a_card_and_the_listing_of_snapshots_load_no_engine_no_frame_no_arrow(na
 
 
 def test_a_tab_keeps_no_code_for_webassembly_in_the_picture_of_its_memory() -> None:
-    """What `lakelens.tab.inside` imports is in the picture that a second visit begins with, which holds plain Python alone."""
+    """A second visit begins with a picture of what `lakelens.tab.inside` imports, which holds plain Python alone."""
     script = """
 import sys
 from lakelens.tab.inside import _NATIVE, warm_up
