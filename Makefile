@@ -129,8 +129,8 @@ pictures: $(READY)
 	@$(BIN)/python -m tests.browser.pictures
 
 benchmarks: $(READY) benchmark-venv
-	@echo "lakelens: measuring beside pyiceberg, pypaimon, Spark and others (twenty minutes; leave the machine alone)"
-	@$(BIN)/python -m tests.benchmarks --write-readme
+	@echo "lakelens: measuring beside pyiceberg, pypaimon, Spark and others (most of an hour; PARTS=iceberg,cold takes some; leave the machine alone)"
+	@$(BIN)/python -m tests.benchmarks --write-readme $(if $(PARTS),--only $(PARTS))
 
 # the peers have an environment of their own: their pins are not those of lakelens
 benchmark-venv: $(READY) $(VENV)-benchmarks/.ready

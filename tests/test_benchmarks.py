@@ -301,7 +301,7 @@ def test_parts_measure_with_runners_that_exist(tmp_path: Path, monkeypatch: pyte
         assert runner in RUNNERS
         return Measurement(case, runner, grown.facts, warm=[1.0] * (runs.get("warm") or 0))
 
-    def ask(step: first_steps.Step, path: Path, checkout: Path) -> dict[str, Any]:
+    def ask(step: first_steps.Step, path: Path, checkout: Path, warm: int) -> dict[str, Any]:
         return {"seconds": [1.0, 0.5], "elapsed": 1.5, "peak": 7, "found": 3}
 
     monkeypatch.setattr(parts, "measure", pretend)

@@ -1,8 +1,8 @@
 """Measure lakelens beside its peers, keep the results and write them into the README.
 
-python -m tests.benchmarks                       every part: about twenty minutes on two quiet cores
+python -m tests.benchmarks                       every part: most of an hour on two quiet cores
 python -m tests.benchmarks --quick --output ""   a minute or two, tiny tables, nothing kept
-python -m tests.benchmarks --only iceberg,wide   some parts; what was kept of the others stays
+python -m tests.benchmarks --only iceberg,wide   some parts; what was kept of the others stays: `make benchmarks PARTS=…`
 python -m tests.benchmarks --only steps --other ../older-checkout     the first steps, beside another checkout
 python -m tests.benchmarks --only "" --write-readme     only write what is kept
 """
@@ -34,7 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
     results = load_results(asked.output) if asked.output else Results()
     names = [*PARTS, COLD, REACH] if asked.only is None else [name for name in asked.only.split(",") if name]
     if asked.write_readme:
-        find_markers((ROOT / "README.md").read_text("utf-8"))  # sooner than twenty minutes later
+        find_markers((ROOT / "README.md").read_text("utf-8"))  # sooner than an hour later
     if unknown := set(names) - {*PARTS, COLD, REACH}:
         raise SystemExit(
             f"no part {', '.join(sorted(unknown))}; there are {', '.join([*PARTS, COLD, REACH])}"

@@ -152,27 +152,27 @@ def run_steps(tables: Tables, sizes: Sizes, other: Path | None) -> Iterator[Meas
         commits = tables.grow(format, commits=sizes.snapshots)
         yield from _measure_table(COMMITS, commits, sizes.runs, other if format == "iceberg" else None)
     for format in ("iceberg", "paimon"):
-        yield from _measure_table(MOST, tables.grow(format, sizes.most), 1, None)
+        yield from _measure_table(MOST, tables.grow(format, sizes.most), 1, None, warm=0)
 
 
 def _measure_table(
-    steps: Sequence[Step], grown: Grown, runs: int, other: Path | None
+    steps: Sequence[Step], grown: Grown, runs: int, other: Path | None, warm: int = _WARM_RUNS
 ) -> Iterator[Measurement]:
     for step in steps:
         if other is not None:
-            yield replace(_measure_step(step, grown, runs, other), checkout=OTHER)
-        yield _measure_step(step, grown, runs, ROOT)
+            yield replace(_measure_step(step, grown, runs, other, warm), checkout=OTHER)
+        yield _measure_step(step, grown, runs, ROOT, warm)
     for runner in dict.fromkeys(peer for step in steps for peer in step.peers):
         one = measure(CASE, runner, grown, warm=1)
         if one.unavailable is None or not one.unavailable.startswith("does not read"):
             yield one
 
 
-def _measure_step(step: Step, grown: Grown, runs: int, checkout: Path) -> Measurement:
+def _measure_step(step: Step, grown: Grown, runs: int, checkout: Path, warm: int) -> Measurement:
     """A step in some processes, less of them where it takes long."""
     result = Measurement(CASE, step.name, grown.facts)
     for _ in range(runs):
-        answer = _ask(step, grown.target.path, checkout)
+        answer = _ask(step, grown.target.path, checkout, warm)
         if "unavailable" in answer:
             return replace(result, unavailable=answer["unavailable"])
         result = replace(
@@ -187,9 +187,9 @@ def _measure_step(step: Step, grown: Grown, runs: int, checkout: Path) -> Measur
     return result
 
 
-def _ask(step: Step, path: Path, checkout: Path) -> dict[str, Any]:
+def _ask(step: Step, path: Path, checkout: Path, warm: int) -> dict[str, Any]:
     """Run one process that imports lakelens from a checkout."""
     # -P: the working directory is no place to import from, the checkout is
     command = [sys.executable, "-P", "-c", _SCRIPT.replace("{statement}", step.statement)]
     environment = {**os.environ, "PYTHONPATH": str(checkout), "PYTHONWARNINGS": "ignore"}
-    return run_process([*command, str(path), str(_WARM_RUNS), str(_PATIENCE)], environment)
+    return run_process([*command, str(path), str(warm), str(_PATIENCE)], environment)
