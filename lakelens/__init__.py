@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from lakelens.analysis.layout.wanted import WantedLayout as Layout
     from lakelens.analysis.skeleton import minimize_table as minimize
     from lakelens.answers.comparing import compare_places as compare
+    from lakelens.answers.logs import read_predicates as predicates
     from lakelens.explaining import decode_binary_row, explain_bytes, explain_file
     from lakelens.file_lives import list_lifetimes as lifetimes
     from lakelens.jupyter.exploring import explore_root as explore
@@ -42,6 +43,7 @@ _PUBLIC = {
     "find": ("lakelens.warehouse", "find_tables"),
     "sample": ("lakelens.samples", "sample"),
     "Layout": ("lakelens.analysis.layout.wanted", "WantedLayout"),
+    "predicates": ("lakelens.answers.logs", "read_predicates"),
     "compare": ("lakelens.answers.comparing", "compare_places"),
     "diff_json": ("lakelens.analysis.diff.documents", "diff_json"),
     "minimize": ("lakelens.analysis.skeleton", "minimize_table"),
@@ -84,6 +86,7 @@ __all__ = [
     "minimize",
     "open",
     "options",
+    "predicates",
     "quiz",
     "review",
     "sample",

@@ -18,6 +18,7 @@ from lakelens.analysis.explain.files import FileFacts, judge_files, list_leaves
 from lakelens.analysis.explain.levels import try_indexes
 from lakelens.analysis.layout.known import KnownRows, draw_rows, read_rows
 from lakelens.analysis.layout.laying import LaidPlacement, Laying
+from lakelens.analysis.layout.logged import LoggedPredicates
 from lakelens.analysis.layout.wanted import Resolved, WantedLayout, read_layout, resolve_layout
 from lakelens.analysis.layout.weights import Weights, read_weights
 from lakelens.analysis.statement import read_statement
@@ -128,7 +129,7 @@ class Ground:
 
     def __init__(self, table: Table, where: Any, sample: int | None, columns: Sequence[str] = ()) -> None:
         self.table, self.sample = table, sample
-        self.asked = read_questions(where)
+        self.asked = read_questions(where.of(table) if isinstance(where, LoggedPredicates) else where)
         if table.current is None:
             raise Unsupported("a table without a snapshot has no rows to arrange", path=table.location)
         self.before = table.reads

@@ -29,7 +29,7 @@ class Arranged:
             A `lakelens.Layout`, its own words, `"sort by id inside of each day(ts), in files of 128 MiB"`, or the statement
             of a runbook: Iceberg's `CALL … rewrite_data_files(strategy => 'sort', …)`, Paimon's `CALL sys.compact(…)`.
         where
-            A predicate in SQL, several, or a mapping from each to how often it is asked.
+            A predicate in SQL, several, a mapping from each to how often it is asked, or `lakelens.predicates(…)`.
         sample
             How many rows are read at most, of at most 64 files; None reads no data file, and takes values from bounds.
 
@@ -64,7 +64,7 @@ class Arranged:
         Parameters
         ----------
         where
-            A predicate in SQL, several, or a mapping from each to how often it is asked.
+            A predicate in SQL, several, a mapping from each to how often it is asked, or `lakelens.predicates(…)`.
         target_file_size
             The bytes that a file is to have: a number, or text such as `"128 MiB"`; None for the table's own.
         sample

@@ -46,10 +46,16 @@ def card_of_advice(advice: Advice, detail: int = 1) -> Card:
         "leave it is a layout like the others: what is below it does not pay."
     )
     body: tuple[Body, ...] = (Note(words), _grid_layouts(advice), Note(note, "mute"))
+    known = [
+        (Cell("today"), Cell("explain, on this snapshot")),
+        (Cell("then"), Cell(source)),
+        *((Cell("assumed"), Cell(wording.clean(words, 400))) for words in advice.assumptions),
+    ]
+    grid = cells.grid(("figure!", "by"), known, how=".assumptions")
     reads = advice.reads
     looked = wording.plural(reads.files, "file")
     folds = [
-        Fold("Known", f"today exact; then from {source}", lambda: one(_grid_known(advice, source))),
+        Fold("Known", f"today exact; then from {source}", lambda: one(grid)),
         Fold("Read", f"{looked}, {wording.size(reads.bytes)} in {wording.plural(reads.requests, 'request')}"),
     ]
     if advice.calls:
@@ -92,12 +98,3 @@ def _format_saved(row: TriedLayout) -> Cell:
     if row.saved_bytes < 0:
         return Cell(f"\N{MINUS SIGN}{wording.size(-row.saved_bytes)}", "warn", key=row.saved_bytes)
     return cells.size(row.saved_bytes)
-
-
-def _grid_known(advice: Advice, source: str) -> Grid:
-    rows = [
-        (Cell("today"), Cell("explain, on this snapshot")),
-        (Cell("then"), Cell(source)),
-        *((Cell("assumed"), Cell(wording.clean(words, 400))) for words in advice.assumptions),
-    ]
-    return cells.grid(("figure!", "by"), rows, how=".assumptions")
