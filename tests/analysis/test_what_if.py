@@ -124,6 +124,15 @@ def test_narrow_bounds_foretell_without_a_row(lakes: Path) -> None:
     assert abs(bounds.then_files - rows.then_files) <= 1
 
 
+def test_bounds_alone_hide_no_file_that_spark_wrote(lakes: Path) -> None:
+    """A column whose bounds are wide rules nothing out of files that are ordered by another."""
+    for name in ("events: sort ts", "sales: sort ts", "clicks: order ts", "visits: order ts"):
+        answer = foretell(lakes, name, None)
+        assert answer.source == "bounds" and "user_id" in answer.wide
+        for row in answer.predicates:
+            assert row.then_files >= DEEDS[name]["reads"][row.predicate][0] - 1, (name, row)
+
+
 def test_a_predicate_that_loses_is_counted_and_marked() -> None:
     answer = ll.sample("iceberg").what_if(ll.Layout(sort_by="name"), {"id = 3": 7}, sample=100)
     assert answer.losers == 1 and answer.asked == 7

@@ -67,6 +67,16 @@ class KnownRows:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def find_ends(self, name: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Find for each row the least and the greatest number that a column has in the row's file."""
+        import numpy as np
+
+        codes = self.columns[name].codes
+        is_first = np.diff(self.file, prepend=-1) != 0
+        starts, number = np.flatnonzero(is_first), np.cumsum(is_first) - 1
+        least = np.minimum.reduceat(np.where(codes < 0, np.iinfo(np.int64).max, codes), starts)
+        return least[number], np.maximum.reduceat(codes, starts)[number]
+
 
 def make_column(values: pa.Array) -> Ranks:
     """Number the values of a column in their order."""
@@ -112,7 +122,8 @@ def draw_rows(facts: FileFacts, fields: Mapping[str, Field]) -> KnownRows:
             continue
         # each column of a file meets its points in another order, and no two files in the same
         turn = (file * (2_654_435_761 + 2 * number) >> 7) % points
-        share = ((step * (number % (points - 1) + 1) + turn) % points + 0.5) / points
+        # the bounds themselves are values of rows
+        share = ((step * (number % (points - 1) + 1) + turn) % points) / (points - 1)
         nulls = _share_nulls(facts, name, counts)
         is_null = ((step * 2 + turn) % points + 0.5) / points < nulls[file]
         drawn, span = _draw_between(lower, upper, share, file, is_null)

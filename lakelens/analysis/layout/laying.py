@@ -241,11 +241,8 @@ class Laying:
 
         order, starts = self._placed
         count = np.add.reduceat(np.ones(len(order)), starts)
-        lead = (
-            self.resolved.keys[0].column
-            if self.resolved.layout.strategy == "sort" and self.resolved.keys
-            else None
-        )
+        keys, is_sort = self.resolved.keys, self.resolved.layout.strategy == "sort"
+        lead = keys[0].column if is_sort and keys else None
         lower, upper, nulls, nans = {}, {}, {}, {}
         rows = np.add.reduceat(self.rows.rows[order], starts)
         for name in wanted:
@@ -256,6 +253,12 @@ class Laying:
             missing = codes < 0
             low = np.minimum.reduceat(np.where(missing, np.iinfo(np.int64).max, codes), starts)
             high = np.maximum.reduceat(codes, starts)
+            if (
+                name in self.rows.wide
+            ):  # what is between bounds is not known: each row may be at either of its file's
+                least, most = self.rows.find_ends(name)
+                low = np.minimum.reduceat(least[order], starts)
+                high = np.maximum.reduceat(most[order], starts)
             empty = high < 0
             low, high = np.where(empty, 0, low), np.where(empty, 0, high)
             values = column.values if len(column.values) else pa.nulls(1, column.values.type)
