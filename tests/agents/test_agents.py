@@ -69,7 +69,7 @@ def make_evil_json(path: Path, *changes: tuple[str, str]) -> None:
 
 def test_a_client_asks_over_stdio(tmp_path: Path) -> None:
     anyio = pytest.importorskip("anyio")
-    mcp = pytest.importorskip("mcp")
+    mcp, stdio = pytest.importorskip("mcp"), pytest.importorskip("mcp.client.stdio")
     for name in ("iceberg", "paimon"):
         ll.sample()[name].unpack(tmp_path)
     started = mcp.StdioServerParameters(
@@ -80,7 +80,12 @@ def test_a_client_asks_over_stdio(tmp_path: Path) -> None:
     given: dict[str, Any] = {}
 
     async def ask() -> None:
-        async with mcp.Client(started) as client:
+        # by its default it writes where sys.stderr was when it was imported, which another test may have replaced
+        with (tmp_path / "errors").open("w") as errors:
+            await ask_server(stdio.stdio_client(started, errlog=errors))
+
+    async def ask_server(transport: Any) -> None:
+        async with mcp.Client(transport) as client:
             given["tools"] = (await client.list_tools()).tools
             for name, arguments in (
                 ("tables", {}),
