@@ -80,6 +80,7 @@ ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "Guess.look": [((4,), {})],
     "Guess.write": [((4,), {})],
     "Ladder.run": [(({},), {})],
+    "LoggedPredicates.of": [(("@table",), {})],
     "Look.judge": [((True,), {})],
     "Quiz.question": [((1,), {})],
     "Quiz.state": [((1,), {})],

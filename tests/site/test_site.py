@@ -96,8 +96,9 @@ def test_the_gallery_has_a_card_of_each_kind() -> None:
     """Each module that draws cards draws one of the gallery."""
     drawn = {type(shown.run(entry["code"])).__mro__ for entry in reference.read_gallery().values()}
     names = {f"{kind.__module__}.{kind.__qualname__}" for kinds in drawn for kind in kinds}
-    # what Spark writes, what a warehouse is asked, what is shown of other cards only, and what is kept of the reader's own
-    elsewhere = {"cards.trace", "answers.survey", "cards.delete", "answers.guesses"}
+    # what Spark writes, what a warehouse is asked, what is shown of other cards only, what is kept of the reader's own, and
+    # what the command line alone gives
+    elsewhere = {"cards.trace", "answers.survey", "cards.delete", "answers.guesses", "answers.evidence"}
     assert {module for module, kinds in CARDS.items() if not names & set(kinds)} <= elsewhere
 
 

@@ -260,7 +260,10 @@ def read_rows(
         weights.append(np.full(len(taken), max(sizes[place], 0) / len(taken)))
         owner.append(np.full(len(taken), place))
     if not rows:
-        raise LakeError("no row could be read: a layout is foretold from bounds alone", hint="sample=None")
+        first = files[0].path if len(files) else None
+        raise LakeError(
+            "no row could be read: a layout is foretold from bounds alone", path=first, hint="sample=None"
+        )
     columns = {
         name: make_column(pa.concat_arrays(arrays))
         for name, arrays in pieces.items()

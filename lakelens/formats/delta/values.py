@@ -33,9 +33,7 @@ def format_partition(text: str | None) -> str:
     >>> format_partition("a/b=c"), format_partition(None)
     ('a%2Fb%3Dc', '__HIVE_DEFAULT_PARTITION__')
     """
-    if not text:
-        return NULL
-    return quote(text, safe=_PLAIN, errors="surrogatepass")
+    return quote(text, safe=_PLAIN, errors="surrogatepass") if text else NULL
 
 
 def parse_statistics(text: str, path: str) -> dict[str, Any]:
