@@ -17,7 +17,7 @@ from typing import Any
 from lakelens.answers.question import Datum, load_questions
 from lakelens.errors import LakeError, visible_line
 from lakelens.evidence.claims import Claim
-from lakelens.evidence.gathering import describe_evidence, gather
+from lakelens.evidence.gathering import describe_evidence, gather, open_reader
 from lakelens.model.facts import facts
 from lakelens.model.facts.json_values import make_plain
 
@@ -173,13 +173,14 @@ def write_cited(
             "the answer has no such part", seen=part, hint="claims, or claims.3 for the places of one"
         )
     listed, first = list(claims), int(number) - 1 if number else offset
+    reader = open_reader(table)
     for most in (limit, *(count for count in (20, 10, 5, 2, 1) if count < limit)):
         amounts = (
             {"most": 1, "parts": most, "skip": offset}
             if number
             else {"most": most, "parts": min(most, _PLACES)}
         )
-        evidence = gather(table, listed, offset=first, **amounts)
+        evidence = gather(table, listed, offset=first, reader=reader, **amounts)
         cuts = [
             _cut(f"claims.{cited.number}", len(cited.citations), cited.left, amounts.get("skip", 0))
             for cited in evidence.cited

@@ -43,8 +43,11 @@ def gather(
     most: int | None = None,
     parts: int = 20,
     skip: int = 0,
+    reader: Rereader | None = None,
 ) -> Evidence:
     """Gather the evidence of claims: from `offset` on at most `most`, each with `parts` of its places after `skip`.
+
+    A `reader` that is asked several times keeps the files that it has opened.
 
     >>> import lakelens as ll
     >>> from lakelens.evidence.nouns import claim_table
@@ -53,7 +56,7 @@ def gather(
     >>> evidence.claims[0].says, evidence.claims[0].citations[0].path, evidence.unsaid
     ('format_version of the table', '$.format-version', 0)
     """
-    reader, listed = open_reader(table), list(islice(claims, _MOST))
+    reader, listed = reader or open_reader(table), list(islice(claims, _MOST))
     chosen = listed[offset:] if most is None else listed[offset : offset + most]
     cited, unsaid = [], 0
     for number, claim in enumerate(chosen, offset + 1):

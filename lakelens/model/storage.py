@@ -197,6 +197,21 @@ class Reads(Displayable):
     paths: tuple[str, ...] = ()
     waves: int = 0
 
+    def __sub__(self, before: Reads) -> Reads:
+        """Say what was read since an earlier moment.
+
+        >>> Reads(5, 3, 900, 0.5, ("a", "b", "c"), 2) - Reads(2, 1, 300, 0.25, ("a",), 1)
+        <Reads 3 requests, 2 files, 600 bytes>
+        """
+        return Reads(
+            self.requests - before.requests,
+            self.files - before.files,
+            self.bytes - before.bytes,
+            self.seconds - before.seconds,
+            self.paths[len(before.paths) :],
+            self.waves - before.waves,
+        )
+
     def __repr__(self) -> str:
         return f"<Reads {self.requests} requests, {self.files} files, {self.bytes} bytes>"
 

@@ -358,15 +358,7 @@ class Explanation(Tabular, Displayable):
     @property
     def reads(self) -> Reads:
         """What the answer itself has read by now."""
-        before, now = self._before, self.table.reads
-        return Reads(
-            now.requests - before.requests,
-            now.files - before.files,
-            now.bytes - before.bytes,
-            now.seconds - before.seconds,
-            now.paths[len(before.paths) :],
-            now.waves - before.waves,
-        )
+        return self.table.reads - self._before
 
     def to_arrow(self) -> pa.Table:
         """One row an item: each manifest, each file of the manifests that are left, and each row group where asked for.

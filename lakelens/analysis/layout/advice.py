@@ -8,12 +8,12 @@ best where no other saves more bytes than are rewritten, or so few that foretell
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from lakelens.analysis.layout.candidates import list_candidates
 from lakelens.analysis.layout.wanted import WantedLayout, read_size
-from lakelens.analysis.layout.what_if import Ground, Laid, subtract_reads
+from lakelens.analysis.layout.what_if import Ground, Laid
 from lakelens.display import Displayable, Named
 from lakelens.errors import LakeError
 from lakelens.model.collections import Items, Tabular
@@ -93,7 +93,7 @@ class Advice(Tabular, Displayable):
             () if best.wanted is None else ground.rules.write_calls(ground.arrange(best.wanted).resolved)
         )
         self.assumptions = (*ground.rules.assumptions, *ground.list_doubts(best.then_files or self.files))
-        self.reads = subtract_reads(table.reads, ground.before)
+        self.reads = table.reads - ground.before
 
     def _try_layouts(self, target_file_size: Any) -> Iterator[TriedLayout]:
         ground = self._ground
@@ -187,8 +187,6 @@ class Advice(Tabular, Displayable):
 
 def _rank(tried: list[TriedLayout], today: int, size: int) -> Iterator[TriedLayout]:
     """Put what was tried in order; leaving it is before what does not pay."""
-    from dataclasses import replace
-
     foretold = [row for row in tried if row.saved_bytes is not None]
     # `tried` is in the order of simplicity, which a sort keeps
     foretold.sort(key=lambda row: -round((row.saved_bytes or 0) * 100 / max(today, 1)))

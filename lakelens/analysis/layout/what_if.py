@@ -9,6 +9,7 @@ Nothing is written. What the known rows do not say is called so: a figure that w
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -32,7 +33,6 @@ from lakelens.model.facts.traits import format_size
 from lakelens.model.measures.laying import LayoutRules
 from lakelens.model.scan.placement import open_placement
 from lakelens.model.stats import list_terms
-from lakelens.model.storage import Reads
 
 if TYPE_CHECKING:
     import numpy as np
@@ -133,6 +133,7 @@ class Ground:
         if table.current is None:
             raise Unsupported("a table without a snapshot has no rows to arrange", path=table.location)
         self.before = table.reads
+        self.live = table.current.files
         self.rules: LayoutRules = open_part(table, "layout", _refuse)
         self.placement: Placement = open_placement(table)
         self.conditions = {text: Explanation(table, text, table.current).known for text in self.asked}
@@ -153,10 +154,7 @@ class Ground:
     @cached_property
     def facts(self) -> FileFacts:
         """What manifests say of the data files, of every column that is spoken of."""
-        assert self.table.current is not None
-        return FileFacts(
-            self.table.current.files, self.placement, [*dict.fromkeys([*self._stated, *self.names])]
-        )
+        return FileFacts(self.live, self.placement, [*dict.fromkeys([*self._stated, *self.names])])
 
     @cached_property
     def sizes(self) -> NDArray[Any]:
@@ -170,22 +168,18 @@ class Ground:
     def rows(self) -> KnownRows:
         """The rows that are known of: from bounds, or read."""
         fields = {name: self.leaves[name] for name in self.names if name in self.leaves}
-        assert self.table.current is not None
         if self.sample is None:
             return draw_rows(self.facts, fields)
-        return read_rows(self.table.current.files, self.facts, fields, self.table.storage, self.sample)
+        return read_rows(self.live, self.facts, fields, self.table.storage, self.sample)
 
     @cached_property
     def weights(self) -> Weights:
         """What the footers of some files say of how rows are stored."""
-        assert self.table.current is not None
-        return read_weights(self.table.current.files, self.facts, self.table.storage)
+        return read_weights(self.live, self.facts, self.table.storage)
 
     @cached_property
     def today(self) -> dict[str, tuple[int, int, str]]:
         """Of each predicate the files and bytes that it reads, and what rules out most of the others."""
-        from collections import Counter
-
         from lakelens.analysis.explain.judgement import REASONS
 
         read = {}
@@ -201,12 +195,10 @@ class Ground:
         return read
 
     def _take(self, places: NDArray[np.int64]) -> Any:
-        assert self.table.current is not None
-        return self.table.current.files.take(self.facts.places[places].tolist())
+        return self.live.take(self.facts.places[places].tolist())
 
     def list_doubts(self, files: int) -> list[str]:
         """List what the answer does not know of a layout that makes this number of files."""
-        assert self.table.current is not None
         rows, doubts = self.rows, []
         if rows.source == "sample":
             doubts.append(
@@ -219,7 +211,7 @@ class Ground:
                 f"of each new file about {len(rows) // max(files, 1):,} rows are known; "
                 f"of fewer than {_FEW} its bounds say little"
             )
-        if len(self.facts) < len(self.table.current.files):
+        if len(self.facts) < len(self.live):
             doubts.append("rows that deletes took are still counted")
         return doubts
 
@@ -261,6 +253,7 @@ class Laid:
             len(ground.facts),
         )
         self.placement = LaidPlacement(ground.placement, self.laying.partition_fields)
+        self._judged: dict[float, FileFacts] = {}  # by margin
 
     @cached_property
     def refusal(self) -> str:
@@ -288,17 +281,17 @@ class Laid:
         return len(facts), int(facts.numpy("size_bytes").sum())
 
     def _facts(self, margin: float) -> FileFacts:
-        held = self.__dict__.setdefault("_held", {})
-        if margin not in held:
+        if margin not in self._judged:
             ground = self.ground
             names = [name for name in ground.names if ground.has_bounds(name)]
             nans = {name: ground.facts.stat("nan_counts", name) for name in names}
             counted = [
                 name for name, known in nans.items() if known is not None and known.null_count < len(known)
             ]
-            held[margin] = FileFacts(self.laying.arrange(names, counted, margin), self.placement, names)
-        facts: FileFacts = held[margin]
-        return facts
+            self._judged[margin] = FileFacts(
+                self.laying.arrange(names, counted, margin), self.placement, names
+            )
+        return self._judged[margin]
 
     def foretell(self, text: str) -> tuple[int, int, int, int, str]:
         """Foretell a predicate: files and bytes, the most that they may be, and by what that is known."""
@@ -355,7 +348,7 @@ class WhatIf(Tabular, Displayable):
             else:
                 rows.append(Foretold(text, asked, files, size, *laid.foretell(text), by))
         self.predicates = ForetoldPredicates(rows)
-        self.reads = subtract_reads(table.reads, ground.before)
+        self.reads = table.reads - ground.before
 
     @property
     def asked(self) -> int:
@@ -403,18 +396,6 @@ class WhatIf(Tabular, Displayable):
 
     def __repr__(self) -> str:
         return f"<WhatIf of {self.table.name}, {self.layout}: {self.headline}>"
-
-
-def subtract_reads(now: Reads, before: Reads) -> Reads:
-    """Say what was read between two moments."""
-    return Reads(
-        now.requests - before.requests,
-        now.files - before.files,
-        now.bytes - before.bytes,
-        now.seconds - before.seconds,
-        now.paths[len(before.paths) :],
-        now.waves - before.waves,
-    )
 
 
 def foretell_layout(table: Table, layout: Any, where: Any, sample: int | None = None) -> WhatIf:

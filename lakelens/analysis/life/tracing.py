@@ -296,15 +296,15 @@ def trace_rows(table: Table, where: str, most_files: int) -> RowLife:
     doubts += [f"{state.name}: a manifest list cannot be read" for state in trace.past.states if state.unread]
     if trace.is_cut:
         doubts.append(f"further versions of rows may be in more than {most_files:,} files")
-    now = table.reads
+    read = table.reads - before
     looked = Looked(
         len(asked_for) - len(unread),
         len(found.paths),
         trace.total,
         sum(len(one.records) for one in opened),
         states.count_deletes(),
-        now.requests - before.requests,
-        now.bytes - before.bytes,
+        read.requests,
+        read.bytes,
     )
     numbered = _number(lives)
     return RowLife(
