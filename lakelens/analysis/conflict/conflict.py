@@ -24,6 +24,7 @@ from lakelens.model.check.attempt import (
     Attempt,
     Collision,
     Collisions,
+    ConflictRules,
     Failure,
     Ruling,
     Rulings,
@@ -147,7 +148,7 @@ def explain_conflict(
     mode: str | None = None,
 ) -> Conflict:
     """Explain why a commit failed, or whether it would; see `Table.conflict`."""
-    rules = require_part(table, "conflict")
+    rules: ConflictRules = require_part(table, "conflict")
     if isinstance(error, tuple):
         if len(error) != 2:
             raise LakeError("a pair of snapshots is (mine, theirs)", seen=say_value(error))
@@ -193,7 +194,7 @@ class Judge:
     """Judges one operation between two states, under an isolation, a mode and a filter."""
 
     table: Table
-    rules: Any
+    rules: ConflictRules
     operation: str
     start: Snapshot
     between: Sequence[Snapshot]
@@ -217,8 +218,7 @@ class Judge:
         data = [file for file in files if file.content == "data"]
         level, way, why = self.rules.complete(self.table, self.operation, isolation, mode)
         attempt = Attempt(self.operation, level, way, self.start, self.between, fit, lambda: data)
-        judged: list[tuple[Ruling, list[Collision]]] = self.rules.judge(self.table, attempt, why)
-        return Judged(judged, attempt.notes, bool(data))
+        return Judged(self.rules.judge(self.table, attempt, why), attempt.notes, bool(data))
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +237,7 @@ class Judged:
 
 def _assemble(
     table: Table,
-    rules: Any,
+    rules: ConflictRules,
     judge: Judge,
     start: Snapshot,
     between: Sequence[Snapshot],
@@ -283,7 +283,7 @@ def _sort_collisions(collisions: Sequence[Collision], between: Sequence[Snapshot
 
 
 def _describe_between(
-    rules: Any, between: Sequence[Snapshot], collisions: Sequence[Collision]
+    rules: ConflictRules, between: Sequence[Snapshot], collisions: Sequence[Collision]
 ) -> list[Meanwhile]:
     """Describe each commit in between: what it did, and how many of its files collide."""
     described = []
@@ -343,7 +343,7 @@ def _trace_writer(table: Table, failure: Failure | None) -> tuple[str, ...]:
 # --- from an exception alone ---------------------------------------------------------------------------------------------
 
 
-def _trace_failure(table: Table, rules: Any, failure: Failure, base: Any, theirs: Any) -> Conflict:
+def _trace_failure(table: Table, rules: ConflictRules, failure: Failure, base: Any, theirs: Any) -> Conflict:
     """Find the commits that added or removed the files that an exception names."""
     if table.current is None:
         return _conclude(table, rules, failure, None, (), (), ())
@@ -358,9 +358,7 @@ def _trace_failure(table: Table, rules: Any, failure: Failure, base: Any, theirs
         if not names:
             break
         for verb, files in zip(("added", "removed"), rules.changes(snapshot), strict=True):
-            if verb != (
-                "removed" if "still there" in failure.check or "removed" in failure.check else "added"
-            ):
+            if verb != failure.verb:
                 continue
             hit = [file for file in files if file.path.rpartition("/")[2] in names]
             if verb == "added":  # the last time, where a file was added again at another level
@@ -374,7 +372,7 @@ def _trace_failure(table: Table, rules: Any, failure: Failure, base: Any, theirs
 
 def _conclude(
     table: Table,
-    rules: Any,
+    rules: ConflictRules,
     failure: Failure,
     start: Snapshot | None,
     described: Sequence[Meanwhile],

@@ -31,7 +31,7 @@ class IcebergFormat(Driver):
     places = "lakelens.formats.iceberg:places.toml"
     parts = {  # noqa: RUF012
         "check": "lakelens.formats.iceberg.check.comparisons:IcebergChecking",
-        "conflict": "lakelens.formats.iceberg.conflict:Conflicting",
+        "conflict": "lakelens.formats.iceberg.conflict:CONFLICTS",
         "defects": "lakelens.formats.iceberg.book:BOOK",
         "health": "lakelens.formats.iceberg.health.rules:make_rules",
         "layout": "lakelens.formats.iceberg.layout:open_layout",

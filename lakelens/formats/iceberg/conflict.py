@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from lakelens.errors import LakeError, list_nearest
 from lakelens.formats.iceberg.deletes.matching import DeleteIndex, partition_key
-from lakelens.model.check.attempt import Attempt, Collision, Failure, Ruling, Try, Way
+from lakelens.model.check.attempt import Attempt, Collision, ConflictRules, Failure, Ruling, Try, Way
 
 OPERATIONS = ("append", "overwrite", "overwrite partitions", "delete", "update", "merge", "compaction")
 _LEVELS = ("serializable", "snapshot")
@@ -29,7 +29,12 @@ _NEW_DATA = frozenset({"append", "overwrite"})
 _NEW_DELETES = frozenset({"overwrite", "delete"})
 _REMOVED = frozenset({"overwrite", "delete", "replace"})
 
-# how a message of the library begins, what it is about, whether a retry of the commit may pass, whose it is
+# checks that stop at files which another commit removed
+_NONE_REMOVED = "no data file removed where the filter matches"
+_REFERRED = "the files that its deletes refer to are still there"
+_REPLACED = "the files that it replaces are still there"
+
+# how a message of the library begins, and what it is about
 _MESSAGES = (
     (
         "Found conflicting files that can contain records matching",
@@ -39,16 +44,17 @@ _MESSAGES = (
         "Found new conflicting delete files that can apply to records matching",
         "no new delete where the filter matches",
     ),
-    ("Found conflicting deleted files that can", "no data file removed where the filter matches"),
+    ("Found conflicting deleted files that can", _NONE_REMOVED),
     (
         "Cannot commit, found new position delete for replaced data file",
         "no new delete for a file that it replaces",
     ),
     ("Cannot commit, found new delete for replaced data file", "no new delete for a file that it replaces"),
-    ("Cannot commit, missing data files", "the files that its deletes refer to are still there"),
-    ("Missing required files to delete", "the files that it replaces are still there"),
+    ("Cannot commit, missing data files", _REFERRED),
+    ("Missing required files to delete", _REPLACED),
     ("Found concurrently added DV for", "no new deletion vector for a file of its own"),
 )
+_GONE = (_NONE_REMOVED, _REFERRED, _REPLACED)
 # a place begins with a scheme or a slash, and may have the "=" of a partition in it
 _FILE = re.compile(r"(?:[a-z][a-z0-9+.-]*:|/)[^\s\[\],'\"{}]+\.(?:parquet|orc|avro|puffin)\b", re.IGNORECASE)
 _STACK = re.compile(r"\n\s*(?:at |Caused by|\.\.\. )|\]")
@@ -71,7 +77,8 @@ def read_failure(text: str) -> Failure | None:
             asked = asked or ("" if begin.endswith("for") else rest if " matching" in begin else "")
             named = _STACK.split(said[len(asked) :], maxsplit=1)[0]
             files = tuple(dict.fromkeys(_FILE.findall(named)))
-            return Failure(check, asked.strip(), files, False, "MergingSnapshotProducer")
+            verb: Literal["added", "removed"] = "removed" if check in _GONE else "added"
+            return Failure(check, asked.strip(), files, False, "MergingSnapshotProducer", verb=verb)
     if _RACE.search(text):
         return Failure(
             "the table is still as it was when the commit began", "", (), True, "SnapshotProducer.commit"
@@ -127,7 +134,7 @@ class Checks:
                 yield self._rule_new_deletes(source)
                 rows = _choose(self._removed, _REMOVED, "data")
                 hit = self._keep_fitting(rows, bounds=by_filter)
-                check = "no data file removed where the filter matches"
+                check = _NONE_REMOVED
                 yield _decide(check, "both levels", source, rows, hit, "removed")
         elif attempt.operation == "compaction":
             yield self._rule_reached("BaseRewriteFiles.validate", equality=False)
@@ -190,16 +197,14 @@ class Checks:
         rows = _choose(self._removed, operations, "data")
         paths = {file.recorded_path for file in self._files}
         hit = [row for row in rows if row[2].recorded_path in paths]
-        check = "the files that its deletes refer to are still there"
+        check = _REFERRED
         return _decide(check, "both levels", source, rows, hit, "removed")
 
     def _rule_missing(self, source: str) -> tuple[Ruling, list[Collision]]:
         rows = [row for row in self._removed if row[2].content == "data"]
         paths = {file.recorded_path for file in self._files}
         hit = [row for row in rows if row[2].recorded_path in paths]
-        return _decide(
-            "the files that it replaces are still there", "both levels", source, rows, hit, "removed"
-        )
+        return _decide(_REPLACED, "both levels", source, rows, hit, "removed")
 
 
 def judge_attempt(table: Any, attempt: Attempt, why: str) -> list[tuple[Ruling, list[Collision]]]:
@@ -271,14 +276,13 @@ def list_ways(table: Any, operation: str, isolation: str | None, mode: str | Non
     return ways
 
 
-class Conflicting:
-    """What Iceberg says of conflicts."""
-
-    operations = OPERATIONS
-    read_failure = staticmethod(read_failure)
-    complete = staticmethod(complete)
-    judge = staticmethod(judge_attempt)
-    changes = staticmethod(list_changes)
-    describe = staticmethod(describe)
-    ways = staticmethod(list_ways)
-    retry = "a retry of the commit checks the same files again"
+CONFLICTS = ConflictRules(
+    operations=OPERATIONS,
+    read_failure=read_failure,
+    complete=complete,
+    judge=judge_attempt,
+    changes=list_changes,
+    describe=describe,
+    ways=list_ways,
+    retry="a retry of the commit checks the same files again",
+)

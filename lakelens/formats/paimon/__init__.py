@@ -46,7 +46,7 @@ class PaimonFormat(Driver):
     }
     parts = {  # noqa: RUF012
         "check": "lakelens.formats.paimon.check.comparisons:PaimonChecking",
-        "conflict": "lakelens.formats.paimon.conflict:Conflicting",
+        "conflict": "lakelens.formats.paimon.conflict:CONFLICTS",
         "defects": "lakelens.formats.paimon.book:BOOK",
         "health": "lakelens.formats.paimon.health.rules:make_rules",
         "layout": "lakelens.formats.paimon.layout:open_layout",

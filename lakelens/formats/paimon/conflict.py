@@ -39,7 +39,7 @@ from lakelens.formats.paimon.maintenance.picks import (
 )
 from lakelens.formats.paimon.maintenance.settings import Settings
 from lakelens.formats.paimon.manifests.index import DELETION_VECTORS, PaimonIndexFile
-from lakelens.model.check.attempt import Attempt, Collision, Failure, Ruling, Try, Way
+from lakelens.model.check.attempt import Attempt, Collision, ConflictRules, Failure, Ruling, Try, Way
 
 OPERATIONS = (
     *("append", "overwrite", "overwrite partitions", "delete", "update", "merge", "compaction"),
@@ -114,6 +114,7 @@ def read_failure(text: str) -> Failure | None:
                 source,
                 user.group(1) if user else None,
                 tuple(dict.fromkeys(written)),
+                "removed" if check == _FILES else "added",
             )
     return None
 
@@ -464,14 +465,13 @@ def list_ways(table: Any, operation: str, isolation: str | None, mode: str | Non
     return ways
 
 
-class Conflicting:
-    """What Paimon says of conflicts."""
-
-    operations = OPERATIONS
-    read_failure = staticmethod(read_failure)
-    complete = staticmethod(complete)
-    judge = staticmethod(judge_attempt)
-    changes = staticmethod(list_changes)
-    describe = staticmethod(describe)
-    ways = staticmethod(list_ways)
-    retry = "the engine has tried again already, and checks the same files each time"
+CONFLICTS = ConflictRules(
+    operations=OPERATIONS,
+    read_failure=read_failure,
+    complete=complete,
+    judge=judge_attempt,
+    changes=list_changes,
+    describe=describe,
+    ways=list_ways,
+    retry="the engine has tried again already, and checks the same files each time",
+)

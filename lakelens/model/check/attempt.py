@@ -84,7 +84,8 @@ class Failure(Named):
     """What an exception's text says: the check that failed, the filter, the files that it names.
 
     `can_retry` is whether the same commit may pass when it is tried again; None where the text does not say. `writer` is
-    who it says failed, as snapshots name their writers, and `written` are the names of files that this writer wrote.
+    who it says failed, as snapshots name their writers, and `written` are the names of files that this writer wrote. `verb`
+    is what another commit did with the files that it names.
     """
 
     check: str
@@ -94,6 +95,7 @@ class Failure(Named):
     source: str
     writer: str | None = None
     written: tuple[str, ...] = ()
+    verb: Literal["added", "removed"] = "added"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,3 +116,22 @@ class Ways(Items[Way]):
 
 #: Whether the commit would have passed under an isolation and a mode, "yes" or "no".
 Try = Callable[[str | None, str | None], Literal["yes", "no"]]
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictRules:
+    """What a format says of conflicts: the part `conflict` of its driver.
+
+    `read_failure` reads the text of an exception, `complete` gives the isolation and mode of an operation and why it has
+    them, `judge` gives each check of an attempt with the files that fail it, `changes` the files that a snapshot added and
+    removed, `describe` one of them as a collision, `ways` what would have passed. `retry` says why another try does not.
+    """
+
+    operations: tuple[str, ...]
+    read_failure: Callable[[str], Failure | None]
+    complete: Callable[[Any, str, str | None, str | None], tuple[str | None, str | None, str]]
+    judge: Callable[[Any, Attempt, str], list[tuple[Ruling, list[Collision]]]]
+    changes: Callable[[Any], tuple[list[Any], list[Any]]]
+    describe: Callable[[Any, Any, str, str], Collision]
+    ways: Callable[[Any, str, str | None, str | None, Try], list[Way]]
+    retry: str
