@@ -147,6 +147,8 @@ class Laying:
         return [self._transform_column(field) for field in self.partition_fields]
 
     def _transform_column(self, field: PartitionField) -> Ranks:
+        import numpy as np
+
         from lakelens.analysis.layout.known import make_column
 
         column = self.rows.columns[field.source_name]
@@ -154,8 +156,6 @@ class Laying:
             field, column.values, lambda value: self._transform(field, self.fields[field.source_name], value)
         )
         made = make_column(values)
-        import numpy as np
-
         codes = np.where(column.codes < 0, -1, made.codes[column.codes])
         return type(made)(made.values, codes)
 
@@ -253,9 +253,8 @@ class Laying:
             missing = codes < 0
             low = np.minimum.reduceat(np.where(missing, np.iinfo(np.int64).max, codes), starts)
             high = np.maximum.reduceat(codes, starts)
-            if (
-                name in self.rows.wide
-            ):  # what is between bounds is not known: each row may be at either of its file's
+            # what is between wide bounds is not known: each row may be at either of its file's
+            if name in self.rows.wide:
                 least, most = self.rows.find_ends(name)
                 low = np.minimum.reduceat(least[order], starts)
                 high = np.maximum.reduceat(most[order], starts)
@@ -272,11 +271,10 @@ class Laying:
             lower[name], upper[name] = ends
             nan = np.zeros(len(codes), np.bool_) if column.is_nan is None else column.is_nan[order]
             weight = self.rows.rows[order]
-            counted = (
+            null, number = (
                 np.ceil(np.add.reduceat(weight * held, starts)).astype(np.int64)
                 for held in (missing & ~nan, nan)
             )
-            null, number = counted
             nulls[name] = pa.array(
                 np.where(empty & (number == 0), np.maximum(np.round(rows), 1), null).astype(np.int64)
             )

@@ -190,14 +190,11 @@ def adapt_predicate(text: str, schema: Schema) -> str:
     for literal in [*tree.find_all(exp.Literal)]:
         test = literal.find_ancestor(exp.Binary, exp.In, exp.Like)
         column = None if test is None else test.this
-        if not isinstance(column, exp.Column | exp.Dot):
+        if not isinstance(column, exp.Column | exp.Dot) or isinstance(literal.parent, exp.Neg):
             continue
         kind = kinds.get(".".join(part.name for part in column.parts).lower())
-        if isinstance(literal.parent, exp.Neg):
-            continue
-        if kind is None:
-            continue
-        literal.replace(_cast_literal(literal.this, kind, bool(literal.is_string)))
+        if kind is not None:
+            literal.replace(_cast_literal(literal.this, kind, bool(literal.is_string)))
     return tree.sql(dialect=dialect)
 
 

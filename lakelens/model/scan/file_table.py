@@ -146,9 +146,8 @@ class RowTable(ABC):
 
 
 _MUCH_BYTES = 16 * 1024 * 1024
-_MUCH: weakref.WeakSet[FileTable] = (
-    weakref.WeakSet()
-)  # those that keep more than that, and were not looked for yet
+# those that keep more than that, and were not looked for yet
+_MUCH: weakref.WeakSet[FileTable] = weakref.WeakSet()
 
 
 def _forget_left() -> None:
