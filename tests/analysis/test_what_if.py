@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from lakelens.analysis.layout.known import make_column
 from lakelens.analysis.layout.wanted import read_layout, read_size
 from lakelens.errors import LakeError, Missing, Unsupported
 from lakelens.opening import open_table
+from tests.support.unpacked import unpack_archive
 
 LAKES = Path(__file__).parents[1] / "lakes" / "layouts"
 DEEDS: dict[str, Any] = json.loads((LAKES / "deeds.json").read_text("utf-8"))
@@ -25,10 +25,7 @@ DEEDS: dict[str, Any] = json.loads((LAKES / "deeds.json").read_text("utf-8"))
 @pytest.fixture(scope="module")
 def lakes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Unpack the tables as they were before."""
-    folder = tmp_path_factory.mktemp("layouts")
-    with tarfile.open(LAKES / "tables.tar.xz") as archive:
-        archive.extractall(folder, filter="data")
-    return folder
+    return unpack_archive(LAKES / "tables.tar.xz", tmp_path_factory.mktemp("layouts"))
 
 
 FORETOLD: dict[tuple[str, int | None], Any] = {}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import tarfile
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -14,6 +13,7 @@ from typing import Any
 
 from lakelens.opening import open_table
 from tests.support import LAKES
+from tests.support.unpacked import unpack_archive
 
 RECORDS = LAKES / "maintenance" / "delta"
 _DAY, _HOUR = 86_400, 3_600
@@ -78,11 +78,7 @@ def load_runs() -> tuple[Run, ...]:
 
 def unpack_tables(folder: Path) -> Path:
     """Unpack the tables, each file as old as it was."""
-    with tarfile.open(RECORDS / "tables.tar.xz") as archive:
-        # Python 3.11.3 and older have no filters
-        archive.extraction_filter = getattr(tarfile, "data_filter", lambda member, path: member)
-        archive.extractall(folder)
-    return folder
+    return unpack_archive(RECORDS / "tables.tar.xz", folder)
 
 
 def read_strays() -> dict[str, float]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 import lakelens as ll
 from lakelens.errors import LakeError, Unsupported
 from tests.support import LAKES
+from tests.support.unpacked import unpack_archive
 
 PLACE = LAKES / "conflicts"
 PAIRS = [json.loads(line) for line in (PLACE / "iceberg.jsonl").read_text("utf-8").splitlines()]
@@ -27,10 +27,7 @@ _SAID = re.compile(r"(?:Found |Cannot commit, |Missing required)[^\n]*")
 
 @pytest.fixture(scope="module")
 def lakes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("conflicts")
-    with tarfile.open(PLACE / "iceberg.tar.xz") as archive:
-        archive.extractall(folder, filter="data")
-    return folder
+    return unpack_archive(PLACE / "iceberg.tar.xz", tmp_path_factory.mktemp("conflicts"))
 
 
 def ask(lakes: Path, pair: dict[str, Any], error: str | None = None) -> Any:

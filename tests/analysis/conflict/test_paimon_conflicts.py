@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 import lakelens as ll
 from lakelens.errors import LakeError
 from tests.support import LAKES
+from tests.support.unpacked import unpack_archive
 
 PLACE = LAKES / "conflicts"
 # by Spark with Paimon 0.9, and by Paimon's core 1.4.2
@@ -33,8 +33,7 @@ ROWS = {
 def lakes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("conflicts")
     for name, pairs in PAIRS.items():
-        with tarfile.open(PLACE / f"{name}.tar.xz") as archive:
-            archive.extractall(folder / name, filter="data")
+        unpack_archive(PLACE / f"{name}.tar.xz", folder / name)
         for pair in pairs:
             pair["place"] = f"{name}/{pair['folder']}"
     return folder

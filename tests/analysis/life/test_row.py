@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import shutil
-import tarfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from lakelens.analysis.life.rows import RowLife
 from lakelens.errors import LakeError, Missing, Unsupported
 from tests.support import LAKES
 from tests.support.engine_lake import EngineLake
+from tests.support.unpacked import unpack_archive
 
 # every third case of each is in `make test`
 pytestmark = pytest.mark.exhaustive(keep=3)
@@ -64,9 +64,7 @@ POSITIONS = [
 @pytest.fixture(scope="module", params=ARCHIVES, ids=lambda path: path.name.removesuffix(".tar.xz"))
 def lake(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
     """A table of 300 keys, and the rows that the engine read at every snapshot."""
-    place = tmp_path_factory.mktemp("lives")
-    with tarfile.open(request.param) as archive:
-        archive.extractall(place)  # our own archive; Python 3.11.2 knows no filters
+    place = unpack_archive(request.param, tmp_path_factory.mktemp("lives"))
     document = json.loads((place / "rows.json").read_text("utf-8"))
     table = ll.open(place / "table")
     keys = sample_keys(document)
@@ -152,8 +150,7 @@ def test_a_version_is_where_it_says(lake: Asked) -> None:
 
 def test_row_ids_lead_to_versions_that_do_not_fit(tmp_path: Path) -> None:
     """With row lineage a value that a row had for a while leads to its whole life."""
-    with tarfile.open(LAKES / "lives" / "iceberg-v3-merge-on-read.tar.xz") as archive:
-        archive.extractall(tmp_path)
+    unpack_archive(LAKES / "lives" / "iceberg-v3-merge-on-read.tar.xz", tmp_path)
     table = ll.open(tmp_path / "table")
     keys = [43, 59, 101, 122, 17, 3]
     lives = {
