@@ -43,7 +43,7 @@ def card_of_advice(advice: Advice, detail: int = 1) -> Card:
         )
     note = (
         "Ranked by bytes saved for each byte rewritten, at the given frequencies; of equal ones the simpler is first. "
-        "leave it is a layout like the others: what is below it does not pay."
+        "To leave it is a layout like the others: what is below it does not pay."
     )
     body: tuple[Body, ...] = (Note(words), _grid_layouts(advice), Note(note, "mute"))
     known = [
