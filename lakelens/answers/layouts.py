@@ -9,11 +9,16 @@ _WHERES = Option(
     kind="texts",
     flags=("-w", "--where"),
     metavar="PREDICATE",
-    is_required=True,
     help="a predicate in SQL; may be given more than once",
     complete="lakelens.cli.completing:complete_where",
     label="condition",
     example="lakelens.explorer.answers:write_not_null",
+)
+_PREDICATES = Option(
+    name="predicates",
+    flags=("--predicates",),
+    metavar="LOG",
+    help="a Spark event log, or a directory of logs: what queries pushed down into the table, with how often",
 )
 _SAMPLE = Option(
     name="sample",
@@ -32,13 +37,15 @@ _TARGET = Option(
     label="bytes of a file",
     example="128 MiB",
 )
+#: A log may be anywhere: a page and an agent, which are enclosed in a root, read none.
+_UNREAD = (("predicates", None),)
 WHAT_IF = Question(
     name="what_if",
     ask="lakelens.analysis.layout.what_if:foretell_layout",
     summary="Foretell what predicates would read if the rows of the table were arranged otherwise, and what that costs. "
     "Nothing is written.",
-    about="what predicates (`-w`, each) would read if the rows were arranged so, and what rewriting costs: `sort by a, b`, "
-    "`z-order by a, b`, `partition by day(c)`, or the CALL of a runbook",
+    about="what predicates (`-w`, each, or `--predicates` of an event log) would read if the rows were arranged so, and "
+    "what rewriting costs: `sort by a, b`, `z-order by a, b`, `partition by day(c)`, or the CALL of a runbook",
     epilog="""lakelens what-if sample:iceberg "sort by id" -w "id = 3" --sample 1000"""
     """  ·  lakelens what-if sample:iceberg "partition by bucket(2, id)" -w "id > 15" --json""",
     options=(
@@ -50,6 +57,7 @@ WHAT_IF = Question(
             example="sort by a, b inside of each day(c), in files of 128 MiB",
         ),
         _WHERES,
+        _PREDICATES,
         _SAMPLE,
     ),
     parts=(
@@ -82,6 +90,7 @@ WHAT_IF = Question(
         button="foretell",
         small="without rows to read, from bounds alone",
         back="The whole answer",
+        sets=_UNREAD,
         beside="another layout",
     ),
 )
@@ -91,11 +100,11 @@ ADVISE = Question(
     ask="lakelens.analysis.layout.advice:advise_layout",
     summary="Advise a layout for predicates, or to leave the table: sorts, curves and partitions of the columns that they "
     "name are ranked by bytes saved for each byte rewritten. Nothing is written.",
-    about="which layout pays for predicates (`-w`, each): sorts, curves and partitions of the columns that they name, by "
-    "bytes saved for each byte rewritten; or to leave the table as it is",
+    about="which layout pays for predicates (`-w`, each, or `--predicates` of an event log): sorts, curves and partitions "
+    "of the columns that they name, by bytes saved for each byte rewritten; or to leave the table as it is",
     epilog="""lakelens advise sample:iceberg -w "id = 3" --sample 1000"""
     """  ·  lakelens advise sample:iceberg -w "id > 15" -w "p = 1" --sample 1000 --json""",
-    options=(_WHERES, _TARGET, _SAMPLE),
+    options=(_WHERES, _PREDICATES, _TARGET, _SAMPLE),
     parts=(
         *("verdict", "reason", "headline"),
         Datum("snapshot_id", "snapshot.id"),
@@ -117,6 +126,7 @@ ADVISE = Question(
         button="advise",
         small="without rows to read, from bounds alone",
         back="The whole advice",
+        sets=_UNREAD,
         beside="which layout pays",
     ),
 )

@@ -62,7 +62,8 @@ def read_predicates(
     store, path = open_source(log, storage_options)
     info = find_info(store, path)
     if info is None:
-        raise Missing("no event log is there", path=path)
+        # without a path of its own: nothing of a table is missing
+        raise Missing(f"no event log is at {path}", hint="spark.eventLog.dir says where Spark writes them")
     paths = [path]
     if info.is_dir:
         below = (child for child in walk(store, path, 2) if not child.is_dir)

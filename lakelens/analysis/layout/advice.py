@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.analysis.layout.candidates import list_candidates
 from lakelens.analysis.layout.wanted import WantedLayout, read_size
-from lakelens.analysis.layout.what_if import Ground, Laid
+from lakelens.analysis.layout.what_if import Ground, Laid, ask_all
 from lakelens.display import Displayable, Named
 from lakelens.errors import LakeError
 from lakelens.model.collections import Items, Tabular
@@ -200,10 +200,14 @@ def _rank(tried: list[TriedLayout], today: int, size: int) -> Iterator[TriedLayo
 
 
 def advise_layout(
-    table: Table, where: Any, target_file_size: Any = None, sample: int | None = None
+    table: Table,
+    where: Any,
+    predicates: Any = None,
+    target_file_size: Any = None,
+    sample: int | None = None,
 ) -> Advice:
     """Advise a layout: the question behind `Table.advise` and `lakelens advise`."""
-    ground = Ground(table, where, sample)
+    ground = Ground(table, ask_all(table, where, predicates), sample)
     if not ground.sizes.sum():
         raise LakeError("a table without data files has nothing to arrange", path=table.location)
     return Advice(table, ground, read_size(target_file_size))

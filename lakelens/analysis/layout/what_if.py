@@ -23,6 +23,7 @@ from lakelens.analysis.layout.logged import LoggedPredicates
 from lakelens.analysis.layout.wanted import Resolved, WantedLayout, read_layout, resolve_layout
 from lakelens.analysis.layout.weights import Weights, read_weights
 from lakelens.analysis.statement import read_statement
+from lakelens.answers.question import load
 from lakelens.caching import cached_property
 from lakelens.display import Displayable, Named
 from lakelens.errors import LakeError, Unsupported, say_value
@@ -102,8 +103,8 @@ def read_questions(where: Any) -> dict[str, int]:
     ({'id = 1': 2, 'id = 2': 1}, {'id = 1': 30})
     """
     asked: dict[str, int] = {}
-    if isinstance(where, str):
-        where = [where]
+    if where is None or isinstance(where, str):
+        where = () if where is None else (where,)
     if not isinstance(where, Iterable):
         raise LakeError("where= takes predicates in SQL", seen=say_value(where))
     pairs = where.items() if isinstance(where, Mapping) else ((text, 1) for text in where)
@@ -113,11 +114,21 @@ def read_questions(where: Any) -> dict[str, int]:
                 "where= takes predicates in SQL, or how often each is asked", seen=say_value((text, number))
             )
         asked[text] = asked.get(text, 0) + number
+    return asked
+
+
+def ask_all(table: Table, where: Any, predicates: Any) -> dict[str, int]:
+    """Read all that is asked of a table: given in words, and what event logs say of it."""
+    asked = Counter(read_questions(where.of(table) if isinstance(where, LoggedPredicates) else where))
+    if predicates is not None:
+        if not isinstance(predicates, LoggedPredicates):
+            predicates = load("lakelens.answers.logs:read_predicates")(predicates)
+        asked.update(predicates.of(table))
     if not asked:
-        raise LakeError("no predicate to foretell", hint='where=["id = 5"]')
+        raise LakeError("no predicate to foretell", hint='where=["id = 5"], or predicates="eventlog/"')
     if len(asked) > _MOST_PREDICATES:
         raise LakeError(f"{len(asked):,} predicates; at most {_MOST_PREDICATES:,}")
-    return asked
+    return dict(asked)
 
 
 def _refuse(table: Table) -> LayoutRules:
@@ -127,9 +138,10 @@ def _refuse(table: Table) -> LayoutRules:
 class Ground:
     """What a layout is judged on: the files of the current state, the predicates, and the rows that are known."""
 
-    def __init__(self, table: Table, where: Any, sample: int | None, columns: Sequence[str] = ()) -> None:
-        self.table, self.sample = table, sample
-        self.asked = read_questions(where.of(table) if isinstance(where, LoggedPredicates) else where)
+    def __init__(
+        self, table: Table, asked: Mapping[str, int], sample: int | None, columns: Sequence[str] = ()
+    ) -> None:
+        self.table, self.asked, self.sample = table, asked, sample
         if table.current is None:
             raise Unsupported("a table without a snapshot has no rows to arrange", path=table.location)
         self.before = table.reads
@@ -398,7 +410,9 @@ class WhatIf(Tabular, Displayable):
         return f"<WhatIf of {self.table.name}, {self.layout}: {self.headline}>"
 
 
-def foretell_layout(table: Table, layout: Any, where: Any, sample: int | None = None) -> WhatIf:
+def foretell_layout(
+    table: Table, layout: Any, where: Any, predicates: Any = None, sample: int | None = None
+) -> WhatIf:
     """Foretell what predicates read under a layout: the question behind `Table.what_if` and `lakelens what-if`."""
     if isinstance(layout, str):
         rules: LayoutRules = open_part(table, "layout", _refuse)
@@ -408,5 +422,6 @@ def foretell_layout(table: Table, layout: Any, where: Any, sample: int | None = 
         )
     if not isinstance(layout, WantedLayout):
         raise LakeError("a layout is a lakelens.Layout, its words or a CALL", seen=say_value(layout))
-    ground = Ground(table, where, sample, list(resolve_layout(layout, table.schema).columns))
+    asked = ask_all(table, where, predicates)
+    ground = Ground(table, asked, sample, list(resolve_layout(layout, table.schema).columns))
     return WhatIf(table, layout, ground.arrange(layout))

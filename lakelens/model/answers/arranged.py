@@ -17,7 +17,14 @@ class Arranged:
 
     __slots__ = ()
 
-    def what_if(self, layout: Layout | str, where: Any, *, sample: int | None = None) -> WhatIf:
+    def what_if(
+        self,
+        layout: Layout | str,
+        where: Any = None,
+        *,
+        predicates: Any = None,
+        sample: int | None = None,
+    ) -> WhatIf:
         """Foretell what predicates would read if the rows were arranged otherwise, and what that costs. Nothing is written.
 
         Today is `explain`'s own answer, then the same rules over files as Spark's procedure would make them of the rows that
@@ -30,6 +37,9 @@ class Arranged:
             of a runbook: Iceberg's `CALL … rewrite_data_files(strategy => 'sort', …)`, Paimon's `CALL sys.compact(…)`.
         where
             A predicate in SQL, several, a mapping from each to how often it is asked, or `lakelens.predicates(…)`.
+        predicates
+            The path of a Spark event log, or of a directory of logs: what they say that this table was asked is asked as
+            well. A log of an object store is read with what is found in the environment.
         sample
             How many rows are read at most, of at most 64 files; None reads no data file, and takes values from bounds.
 
@@ -50,10 +60,17 @@ class Arranged:
         >>> ll.sample("iceberg").what_if(ll.Layout(sort_by="id"), ["id = 3"], sample=1_000)
         <WhatIf of lakes.v3_merge_on_read, sort by id: 2,886 B instead of 1,913 B to read; 1 of 1 predicate reads more>
         """
-        return cast("WhatIf", ask(self, "what_if", layout=layout, where=where, sample=sample))
+        return cast(
+            "WhatIf", ask(self, "what_if", layout=layout, where=where, predicates=predicates, sample=sample)
+        )
 
     def advise(
-        self, where: Any, *, target_file_size: int | str | None = None, sample: int | None = None
+        self,
+        where: Any = None,
+        *,
+        predicates: Any = None,
+        target_file_size: int | str | None = None,
+        sample: int | None = None,
     ) -> Advice:
         """Advise a layout for predicates, or to leave the table as it is. Nothing is written.
 
@@ -65,6 +82,9 @@ class Arranged:
         ----------
         where
             A predicate in SQL, several, a mapping from each to how often it is asked, or `lakelens.predicates(…)`.
+        predicates
+            The path of a Spark event log, or of a directory of logs: what they say that this table was asked is asked as
+            well. A log of an object store is read with what is found in the environment.
         target_file_size
             The bytes that a file is to have: a number, or text such as `"128 MiB"`; None for the table's own.
         sample
@@ -89,5 +109,5 @@ class Arranged:
         >>> ll.sample("iceberg").advise({"id = 3": 100}, sample=1_000)
         <Advice for lakes.v3_merge_on_read: leave it; no layout reads less than today>
         """
-        asked = {"where": where, "target_file_size": target_file_size, "sample": sample}
-        return cast("Advice", ask(self, "advise", **asked))
+        asked = {"where": where, "predicates": predicates, "target_file_size": target_file_size}
+        return cast("Advice", ask(self, "advise", **asked, sample=sample))

@@ -7,6 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _COLUMNS = "id BIGINT, ts TIMESTAMP, user_id INT, region STRING, amount DOUBLE, note STRING"
+_VALUES = (
+    "id, timestamp_seconds(1767225600 + id * 21 + pmod(hash(id, 3), 600)), "
+    "CAST(pow(pmod(hash(id, 5), 10000) / 10000.0, 2) * 50000 AS INT), "
+    "element_at(array('north','south','east','west','centre','isles','coast','hills'), "
+    "1 + CAST(log2(1 + pmod(hash(id, 7), 255)) AS INT)), "
+    "round(pmod(hash(id, 11), 1000000) / 100.0, 2), substr(md5(CAST(id AS STRING)), 1, 16)"
+)
 _TARGET = 32_768
 
 
@@ -31,47 +38,44 @@ class Table:
     columns: str = _COLUMNS
     properties: Mapping[str, str] = field(default_factory=lambda: {"format-version": "2"})
     rows: int = 20_000
-    extra: str = ""
+    #: what makes the values of a row, of its id alone
+    values: str = _VALUES
 
     def select(self, batch: int) -> str:
         """Write the rows of a batch; every value follows from the id alone."""
         size = self.rows // self.batches
         span = f"range({batch * size}, {(batch + 1) * size}, 1, 1)"
-        return (
-            "SELECT id, timestamp_seconds(1767225600 + id * 21 + pmod(hash(id, 3), 600)), "
-            "CAST(pow(pmod(hash(id, 5), 10000) / 10000.0, 2) * 50000 AS INT), "
-            "element_at(array('north','south','east','west','centre','isles','coast','hills'), "
-            "1 + CAST(log2(1 + pmod(hash(id, 7), 255)) AS INT)), "
-            f"round(pmod(hash(id, 11), 1000000) / 100.0, 2), substr(md5(CAST(id AS STRING)), 1, 16){self.extra} FROM {span}"
-        )
+        return f"SELECT {self.values} FROM {span}"
 
 
-def _order(*, sort: str = "", zorder: str = "", partition: str = "", dropped: str = "") -> Layout:
+def order(
+    *, sort: str = "", zorder: str = "", partition: str = "", dropped: str = "", target: int = _TARGET
+) -> Layout:
     """Arrange an Iceberg table by a sort or a curve, and by a partition field that is added, or replaces another."""
     columns = [name.strip() for name in (sort or zorder).split(",")]
-    asked: dict[str, Any] = {("sort_by" if sort else "zorder_by"): columns, "target_file_size": _TARGET}
+    asked: dict[str, Any] = {("sort_by" if sort else "zorder_by"): columns, "target_file_size": target}
     statements = []
     if partition:
         asked["partition_by"] = [partition]
         verb = f"REPLACE PARTITION FIELD {dropped} WITH" if dropped else "ADD PARTITION FIELD"
         statements.append(f"ALTER TABLE {{full}} {verb} {partition}")
-    order = (
+    keys = (
         ", ".join(f"{name} ASC NULLS LAST" for name in columns) if sort else f"zorder({', '.join(columns)})"
     )
     statements.append(
-        f"CALL iceberg.system.rewrite_data_files(table => '{{table}}', strategy => 'sort', sort_order => '{order}', "
-        f"options => map('rewrite-all', 'true', 'target-file-size-bytes', '{_TARGET}'))"
+        f"CALL iceberg.system.rewrite_data_files(table => '{{table}}', strategy => 'sort', sort_order => '{keys}', "
+        f"options => map('rewrite-all', 'true', 'target-file-size-bytes', '{target}'))"
     )
     name = " ".join(filter(None, (partition, "sort" if sort else "zorder", sort or zorder)))
     return Layout(name, asked, tuple(statements))
 
 
-def _compact(strategy: str, columns: str) -> Layout:
+def compact(strategy: str, columns: str, target: int = _TARGET) -> Layout:
     """Arrange a Paimon table."""
     option = {"order": "sort_by", "zorder": "zorder_by", "hilbert": "hilbert_by"}[strategy]
-    asked = {option: columns.split(","), "target_file_size": _TARGET}
+    asked = {option: columns.split(","), "target_file_size": target}
     statements = (
-        f"ALTER TABLE {{full}} SET TBLPROPERTIES ('target-file-size' = '{_TARGET} b')",
+        f"ALTER TABLE {{full}} SET TBLPROPERTIES ('target-file-size' = '{target} b')",
         f"CALL paimon.sys.compact(table => '{{table}}', order_strategy => '{strategy}', order_by => '{columns}')",
     )
     return Layout(f"{strategy} {columns}", asked, statements)
@@ -96,21 +100,21 @@ TABLES = {
         20,
         "",
         (
-            _order(sort="user_id"),
-            _order(sort="user_id, ts"),
-            _order(sort="region, amount"),
-            _order(sort="amount"),
-            _order(zorder="user_id, ts"),
-            _order(zorder="user_id, amount"),
-            _order(partition="region", sort="user_id"),
-            _order(partition="bucket(8, user_id)", sort="user_id"),
-            _order(partition="days(ts)", sort="user_id"),
-            _order(sort="ts"),
-            _order(sort="region"),
-            _order(sort="region, user_id"),
-            _order(zorder="region, user_id"),
-            _order(partition="days(ts)", sort="id"),
-            _order(partition="bucket(8, user_id)", sort="ts"),
+            order(sort="user_id"),
+            order(sort="user_id, ts"),
+            order(sort="region, amount"),
+            order(sort="amount"),
+            order(zorder="user_id, ts"),
+            order(zorder="user_id, amount"),
+            order(partition="region", sort="user_id"),
+            order(partition="bucket(8, user_id)", sort="user_id"),
+            order(partition="days(ts)", sort="user_id"),
+            order(sort="ts"),
+            order(sort="region"),
+            order(sort="region, user_id"),
+            order(zorder="region, user_id"),
+            order(partition="days(ts)", sort="id"),
+            order(partition="bucket(8, user_id)", sort="ts"),
         ),
         _ASKED,
     ),
@@ -119,13 +123,13 @@ TABLES = {
         20,
         "days(ts)",
         (
-            _order(sort="user_id"),
-            _order(sort="amount"),
-            _order(zorder="user_id, amount"),
-            _order(partition="region", dropped="days(ts)", sort="user_id"),
-            _order(sort="ts"),
-            _order(partition="region", dropped="days(ts)", sort="region"),
-            _order(partition="bucket(8, user_id)", dropped="days(ts)", sort="user_id"),
+            order(sort="user_id"),
+            order(sort="amount"),
+            order(zorder="user_id, amount"),
+            order(partition="region", dropped="days(ts)", sort="user_id"),
+            order(sort="ts"),
+            order(partition="region", dropped="days(ts)", sort="region"),
+            order(partition="bucket(8, user_id)", dropped="days(ts)", sort="user_id"),
         ),
         _ASKED,
     ),
@@ -134,12 +138,12 @@ TABLES = {
         20,
         "",
         (
-            _compact("order", "user_id"),
-            _compact("order", "region,user_id"),
-            _compact("zorder", "user_id,amount"),
-            _compact("hilbert", "user_id,amount"),
-            _compact("order", "region"),
-            _compact("order", "ts"),
+            compact("order", "user_id"),
+            compact("order", "region,user_id"),
+            compact("zorder", "user_id,amount"),
+            compact("hilbert", "user_id,amount"),
+            compact("order", "region"),
+            compact("order", "ts"),
         ),
         _ASKED,
         properties={"bucket": "-1", "file.format": "parquet"},
@@ -149,15 +153,15 @@ TABLES = {
         20,
         "dt",
         (
-            _compact("order", "user_id"),
-            _compact("zorder", "user_id,amount"),
-            _compact("hilbert", "user_id,id"),
-            _compact("order", "amount"),
-            _compact("order", "ts"),
+            compact("order", "user_id"),
+            compact("zorder", "user_id,amount"),
+            compact("hilbert", "user_id,id"),
+            compact("order", "amount"),
+            compact("order", "ts"),
         ),
         tuple(where.replace("ts < '2026-01-02 00:00:00'", "dt = '2'") for where in _ASKED),
         columns=f"{_COLUMNS}, dt STRING",
         properties={"bucket": "-1", "file.format": "parquet"},
-        extra=", CAST(CAST(id / 5000 AS INT) AS STRING)",
+        values=f"{_VALUES}, CAST(CAST(id / 5000 AS INT) AS STRING)",
     ),
 }

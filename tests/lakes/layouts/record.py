@@ -1,11 +1,13 @@
-"""Arrange tables again with Spark, and record which files and bytes predicates read before and after: `deeds.json`.
+"""Arrange tables again with Spark, and record which files and bytes predicates read before and after.
 
-    python tests/lakes/layouts/record.py [tables] [deeds]
+    python tests/lakes/layouts/record.py [planted] [tables] [deeds] [NUMBER]
 
 `tables` writes the tables before (`tables.tar.xz`): Iceberg by arrival, by region and by day, Paimon by arrival and by day.
-`deeds` writes each once for each of its layouts (`cases.py`) that is not in `deeds.json` yet, has Spark's procedure do it,
-and asks `explain` about ten predicates. `deeds.json` has of each the layout, `outputs` (files, bytes), and of each predicate
-`[files, bytes]` after.
+`deeds` writes each once for each of its layouts (`cases.py`) that `deeds.json` has not yet, has Spark's procedure do it, and
+asks `explain` about ten predicates. Of each deed there is the layout, `outputs` (files, bytes, row groups), and of each
+predicate `[files, bytes, row groups, their bytes]` after; the first deeds are without row groups. With `planted` it is done
+with the tables of `planted.py` (`planted.tar.xz`, `planted.json`). A NUMBER is how many deeds are recorded at most: another
+run goes on.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import shutil
 import sys
 import tarfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +29,9 @@ os.environ |= {"HADOOP_USER_NAME": "lakes", "TZ": "UTC"}
 time.tzset()
 
 import cases  # noqa: E402
+import planted  # noqa: E402
 
+from lakelens.analysis.explain.judgement import REASONS  # noqa: E402
 from lakelens.opening import open_table  # noqa: E402
 from lakelens.spark import session  # noqa: E402
 
@@ -37,10 +42,14 @@ def main(arguments: list[str]) -> int:
     spark = session(ROOT, formats=("iceberg", "paimon"), config={"spark.driver.memory": "2g"}, progress=print)
     for catalog in ("iceberg", "paimon"):
         spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {catalog}.lakes")
-    if not arguments or "tables" in arguments:
-        make_tables(spark)
-    if not arguments or "deeds" in arguments:
-        record_deeds(spark)
+    asked, wanted, archive, deeds = set(arguments), cases.TABLES, "tables.tar.xz", "deeds.json"
+    if "planted" in asked:
+        wanted, archive, deeds = planted.TABLES, "planted.tar.xz", "planted.json"
+    if "tables" in asked or "deeds" not in asked:
+        make_tables(spark, wanted, HERE / archive)
+    if "deeds" in asked or "tables" not in asked:
+        most = min((int(text) for text in asked if text.isdigit()), default=1_000)
+        record_deeds(spark, wanted, HERE / deeds, most)
     spark.stop()
     shutil.rmtree(ROOT, ignore_errors=True)
     return 0
@@ -53,18 +62,17 @@ def find_place(name: str) -> Path:
     )
 
 
-def make_tables(spark: Any) -> None:
+def make_tables(spark: Any, wanted: Mapping[str, cases.Table], target: Path) -> None:
     """Write every table before, and pack them."""
-    target = HERE / "tables.tar.xz"
     with tarfile.open(target, "w:xz", preset=9) as archive:
-        for name in cases.TABLES:
-            write_table(spark, name, f"{cases.TABLES[name].catalog}.lakes.{name}")
+        for name, case in wanted.items():
+            write_table(spark, case, f"{case.catalog}.lakes.{name}")
             place = find_place(name)
             for path in sorted(place.rglob("*")):
                 if path.is_file() and not path.name.endswith(".crc"):
                     archive.add(path, f"{name}/{path.relative_to(place)}", filter=strip)
             print(name, open_table(place).files, flush=True)
-            spark.sql(f"DROP TABLE {cases.TABLES[name].catalog}.lakes.{name}")
+            spark.sql(f"DROP TABLE {case.catalog}.lakes.{name}")
     print(f"{target.stat().st_size:,} bytes")
 
 
@@ -75,9 +83,8 @@ def strip(info: tarfile.TarInfo) -> tarfile.TarInfo:
     return info
 
 
-def write_table(spark: Any, name: str, target: str) -> None:
+def write_table(spark: Any, case: cases.Table, target: str) -> None:
     """Write a table as its case says it arrived."""
-    case = cases.TABLES[name]
     properties = ", ".join(f"'{key}'='{value}'" for key, value in case.properties.items())
     parts = f"PARTITIONED BY ({case.partitioned})" if case.partitioned else ""
     spark.sql(f"CREATE TABLE {target} ({case.columns}) {parts} TBLPROPERTIES ({properties})")
@@ -85,37 +92,46 @@ def write_table(spark: Any, name: str, target: str) -> None:
         spark.sql(f"INSERT INTO {target} {case.select(batch)}")
 
 
-def record_deeds(spark: Any) -> None:
+def record_deeds(spark: Any, wanted: Mapping[str, cases.Table], known: Path, most: int) -> None:
     """Arrange each table in each way that is not recorded yet, and ask what is read."""
-    known = HERE / "deeds.json"
     found: dict[str, Any] = json.loads(known.read_text("utf-8")) if known.exists() else {}
-    for name, case in cases.TABLES.items():
-        for layout in case.layouts:
-            key = f"{name}: {layout.name}"
-            if key in found:
-                continue
-            start = time.monotonic()
-            plain = f"{name}_{len(found)}"
-            target = f"{case.catalog}.lakes.{plain}"
-            write_table(spark, name, target)
-            for statement in layout.statements:
-                spark.sql(statement.format(table=f"lakes.{plain}", full=target))
-            table = open_table(find_place(plain))
-            reads = {}
-            for where in case.predicates:
-                explained = table.explain(where)
-                reads[where] = [len(explained.kept), explained.size_bytes]
-            data = table.files.where(content="data")
-            found[key] = {
-                "table": name,
-                "layout": layout.asked,
-                "outputs": [len(data), data.size_bytes],
-                "reads": reads,
-            }
-            spark.sql(f"DROP TABLE {target}")
-            print(key, found[key]["outputs"], f"{time.monotonic() - start:.1f} s", flush=True)
-    lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(deed)}" for name, deed in found.items())
-    known.write_text(f"{{\n{lines}\n}}\n", "utf-8")
+    left = [
+        (f"{name}: {layout.name}", name, layout) for name, case in wanted.items() for layout in case.layouts
+    ]
+    left = [(key, name, layout) for key, name, layout in left if key not in found]
+    print(f"{len(left)} deeds are left")
+    for key, name, layout in left[:most]:
+        case, start = wanted[name], time.monotonic()
+        plain = f"{name}_{len(found)}"
+        target = f"{case.catalog}.lakes.{plain}"
+        write_table(spark, case, target)
+        for statement in layout.statements:
+            spark.sql(statement.format(table=f"lakes.{plain}", full=target))
+        table = open_table(find_place(plain))
+        data = table.files.where(content="data")
+        found[key] = {
+            "table": name,
+            "layout": layout.asked,
+            "outputs": [len(data), data.size_bytes, sum(len(file.row_groups) for file in data)],
+            "reads": {where: count_reads(table, where) for where in case.predicates},
+        }
+        spark.sql(f"DROP TABLE {target}")
+        print(key, found[key]["outputs"], f"{time.monotonic() - start:.1f} s", flush=True)
+        lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(deed)}" for name, deed in found.items())
+        known.write_text(f"{{\n{lines}\n}}\n", "utf-8")
+
+
+def count_reads(table: Any, where: str) -> list[int]:
+    """Count the files that are read, their bytes, and the row groups that their bounds leave, and theirs."""
+    explained = table.explain(where, row_groups=True)
+    groups = size = 0
+    for read in explained.row_groups:
+        # what dictionaries and bloom filters rule out beyond that is not foretold
+        reasons = [None if code < 0 else REASONS[code] for code in read.judgement.reason.tolist()]
+        left = [reason in (None, "dictionary", "bloom") for reason in reasons]
+        groups += sum(left)
+        size += sum(one for one, is_left in zip(read.groups.size_bytes, left, strict=True) if is_left)
+    return [len(explained.kept), explained.size_bytes, groups, size]
 
 
 if __name__ == "__main__":
