@@ -327,7 +327,8 @@ class _Rows:
         if len(gone):
             places[gone] = len(self._listing) + self._count + np.arange(len(gone))
             self._count += len(gone)
-            self._gone.append((paths.take(gone), recorded.take(gone)))
+            lost = paths.take(gone)
+            self._gone.append((lost, lost if recorded.equals(paths) else recorded.take(gone)))
         self._files.append(places)
         self._pending, self._recorded = [], []
 
@@ -337,6 +338,7 @@ class _Rows:
         import pyarrow as pa
         import pyarrow.compute as pc
 
+        is_at_home = all(place is path for path, place in self._gone)
         columns = zip(*self._gone, strict=True) if self._gone else ([], [])
         paths, recorded = (pa.chunked_array(list(pieces), pa.string()) for pieces in columns)
         self._gone = []
@@ -344,6 +346,8 @@ class _Rows:
         codes, distinct = encoded.indices.to_numpy(), encoded.dictionary
         rows = np.flatnonzero(files >= len(self._listing))
         files[rows] = len(self._listing) + codes[files[rows] - len(self._listing)]
+        if is_at_home:  # a table that was not moved: its paths are there once
+            return distinct, distinct
         known = np.flatnonzero(pc.is_valid(recorded).to_numpy())
         numbers, first = np.unique(codes[known], return_index=True)
         places = np.zeros(len(distinct), np.int64)

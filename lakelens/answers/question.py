@@ -6,7 +6,6 @@ of another package is named by an entry point of the group `lakelens.questions`.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
@@ -239,12 +238,5 @@ def ask(table: Any, name: str, **options: Any) -> Any:
                     f"{name} asks for {option.name!r}", hint=f"table.ask({name!r}, {option.name}=…)"
                 )
             options[option.name] = option.default
-    _release_memory()
+    load("lakelens.arrays.memory:release_memory")()
     return load(question.ask)(table, **options)
-
-
-def _release_memory() -> None:
-    """Give back to the system what Arrow holds of earlier answers; it keeps freed memory for itself alone."""
-    arrow = sys.modules.get("pyarrow")
-    if arrow is not None:
-        arrow.default_memory_pool().release_unused()

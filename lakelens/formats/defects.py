@@ -140,18 +140,19 @@ def _sample(table: Table, content: str, most: int) -> list[DataFile]:
 
 
 def sample_footers(table: Table) -> list[tuple[DataFile, ParquetFooter]]:
-    """The footers of Parquet data files of the current snapshot, at most 200; those that cannot be read are left out."""
+    """The footers of Parquet files among 200 data files of the current snapshot; those that cannot be read are left out."""
     footers: list[tuple[DataFile, ParquetFooter]]
     footers = read_once(table, "footers", lambda: list(_read_footers(table)))
     return footers
 
 
 def _read_footers(table: Table) -> Iterator[tuple[DataFile, ParquetFooter]]:
-    files = [
-        file for file in sample_files(table) if str(file.file_format).lower() == "parquet" and file.size_bytes
-    ]
+    files = sample_files(table)
+    spread = files[:: max(1, -(-len(files) // MOST_FOOTERS))]  # before a record of each is read
     read = 0
-    chosen: Iterable[DataFile] = files[:: max(1, -(-len(files) // MOST_FOOTERS))]
+    chosen: Iterable[DataFile] = [
+        file for file in spread if str(file.file_format).lower() == "parquet" and file.size_bytes
+    ]
     if table.storage is not None:
         chosen = table.storage.follow(chosen, lambda file: (file.path, file.size_bytes))
     for file in chosen:

@@ -164,9 +164,23 @@ def count_depths(low: Numbers, high: Numbers, groups: Numbers | None = None) -> 
         low, high = low - least + groups * width, high - least + groups * width
     # looked up in order, which is several times as fast
     starts, ends = np.sort(low), np.sort(high)
-    at_starts = np.searchsorted(starts, starts, "right") - np.searchsorted(ends, starts, "left")
-    at_ends = np.searchsorted(starts, ends, "right") - np.searchsorted(ends, ends, "left")
+    at_starts = _count_within(starts)[1] - np.searchsorted(ends, starts, "left")
+    at_ends = np.searchsorted(starts, ends, "right") - _count_within(ends)[0]
     return np.concatenate([at_starts, at_ends]), np.concatenate([starts, ends])
+
+
+def _count_within(ordered: Numbers) -> tuple[Numbers, Numbers]:
+    """Count for each of some numbers in order those that are less, and those that are not greater.
+
+    >>> import numpy as np
+    >>> [counts.tolist() for counts in _count_within(np.array([3, 5, 5, 9]))]
+    [[0, 1, 1, 3], [1, 3, 3, 4]]
+    """
+    import numpy as np
+
+    begins = np.flatnonzero(np.r_[len(ordered) > 0, ordered[1:] != ordered[:-1]])
+    ends = np.r_[begins[1:], len(ordered)][: len(begins)]
+    return np.repeat(begins, ends - begins), np.repeat(ends, ends - begins)
 
 
 def measure_column(figures: FileFigures, leaf: str, kind: Any) -> ColumnDepth | None:

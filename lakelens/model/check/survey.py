@@ -138,7 +138,17 @@ class Survey:
         tables.clear()
         pieces, schema = dict(zip(joined.column_names, joined.columns, strict=True)), joined.schema
         del joined  # or all pieces would be there until the last column is joined
-        return pa.table([pieces.pop(name).combine_chunks() for name in schema.names], schema=schema)
+        whole: dict[str, pa.Array] = {}
+        for name in schema.names:
+            column = pieces.pop(name)
+            # a table that was not moved has its paths once
+            is_known = (
+                name == "recorded_path"
+                and "path" in whole
+                and column.equals(pa.chunked_array([whole["path"]]))
+            )
+            whole[name] = whole["path"] if is_known else column.combine_chunks()
+        return pa.table(whole, schema=schema)
 
     @cached_property
     def columns(self) -> tuple[str, ...]:

@@ -98,8 +98,8 @@ def count_partitions(survey: Survey) -> dict[tuple[int, int], frozenset[int]]:
     entries = survey.entries
     if not entries.num_rows or "partition" not in entries.column_names:
         return {}
-    changed = entries.filter(pc.not_equal(entries["status"], "EXISTING"))
     names = ["number", "snapshot_id", "spec_id", "partition"]
+    changed = entries.select(names).filter(pc.not_equal(entries["status"], "EXISTING"))
     distinct = changed.group_by(names, use_threads=False).aggregate([])
     columns = (distinct[name].to_pylist() for name in names)
     numbers: dict[tuple[int | None, str], int] = {}

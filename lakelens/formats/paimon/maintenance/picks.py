@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from lakelens.arrays.memory import release_memory
 from lakelens.caching import cached_property
 from lakelens.formats.contents import read_footer
 from lakelens.formats.paimon.context import TableContext
@@ -156,10 +157,12 @@ def read_append_files(snapshot: PaimonSnapshot) -> list[AppendFile] | None:
     found, texts = list[AppendFile](), dict[Any, Any]()  # equal texts of few are one object
     batches.reverse()
     while batches:  # each is let go when its files are made
-        batch = batches.pop()
-        columns = [batch.plain[name].to_pylist() for name in _COLUMNS]
+        columns = [batches[-1].plain[name].to_pylist() for name in _COLUMNS]
+        batches.pop()
+        release_memory()
         for place in map(_COLUMNS.index, ("partition", "file_format")):
             columns[place] = [texts.setdefault(text, text) for text in columns[place]]
+        columns[-1] = [names or () for names in columns[-1]]  # most files have none beside them
         found += map(AppendFile._make, zip(repeat(snapshot.context), *columns, strict=False))
     return found
 
