@@ -22,7 +22,7 @@ def release_memory() -> None:
 
 @cache
 def _load_c_library() -> Any:
-    """Load the C library of this process; None where there is none to be had."""
+    """Load the C library of this process; None where none is found."""
     import ctypes
 
     try:
