@@ -57,6 +57,7 @@ class Weather:
 
 class _Quiet(WSGIRequestHandler):
     protocol_version = "HTTP/1.1"  # connections are kept, as those of a real store are
+    disable_nagle_algorithm = True  # answers leave at once, too
 
     def log(self, type: str, message: str, *args: Any) -> None:
         pass
