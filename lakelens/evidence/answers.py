@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
-from lakelens.errors import LakeError
-from lakelens.evidence.claims import ANY, BOUNDS, Address, Claim
+from lakelens.evidence.claims import ANY, Address, Claim
 from lakelens.evidence.nouns import (
     MOST_PARTS,
     MOST_THINGS,
@@ -17,9 +16,11 @@ from lakelens.evidence.nouns import (
     claim_partition,
     claim_totals,
     list_files,
+    list_lines,
     sum_files,
 )
 from lakelens.evidence.places import Places
+from lakelens.evidence.verdicts import claim_agreement, claim_measures, claim_terms
 
 
 def claim_explanation(table: Any, explanation: Any) -> Iterator[Claim]:
@@ -32,32 +33,10 @@ def claim_explanation(table: Any, explanation: Any) -> Iterator[Claim]:
     yield from sum_files(places, skipped, "files that are not read")
     if len(kept) + len(skipped) <= MOST_PARTS:
         yield from sum_files(places, [*kept, *skipped], "files that were judged")
-    columns = {term["column"] for term in islice(explanation.list_items(), MOST_THINGS) if term["column"]}
-    for decision, files in (("a file that is not read", skipped), ("a file that is read", kept)):
+    for says, files in (("a file that is not read", skipped), ("a file that is read", kept)):
         for file in files:
-            name = file.path.rpartition("/")[2]
-            yield from claim_partition(places, file, name)
-            for column in sorted(columns):
-                yield from _claim_bounds(places, file, column, f"{decision}", name)
-
-
-def _claim_bounds(places: Places, file: Any, column: str, says: str, about: str) -> Iterator[Claim]:
-    """Claim the bounds that a file has of a column, as far as their type is a plain one."""
-    try:
-        bound = file.bounds.get(column)
-    except LakeError:
-        return
-    if bound is None:
-        return
-    for side in ("lower", "upper", "nulls"):
-        place = places.find("bound", side, thing=file, field_id=bound.field_id, column=column)
-        if place is None or getattr(bound, side) is None:
-            continue
-        if place.how == "bound":
-            how = BOUNDS.get(str(bound.type))
-            place = None if how is None else Address(place.files, place.steps, place.kind, place.clause, how)
-        if place is not None:
-            yield Claim(f"{side} of the column in {says}", ANY, (place,), about=f"{about} {column}")
+            yield from claim_partition(places, file, file.path.rpartition("/")[2])
+            yield from claim_terms(places, explanation.known, file, says)
 
 
 def claim_health(table: Any, health: Any) -> Iterator[Claim]:
@@ -68,23 +47,21 @@ def claim_health(table: Any, health: Any) -> Iterator[Claim]:
     files = list_files(table, snapshot)
     yield from claim_totals(table, snapshot)
     data = [file for file in files if file.content == "data"]
-    sized = [place for file in data if (place := places.find("file", "size_bytes", thing=file)) is not None]
-    if 0 < len(sized) <= MOST_PARTS and len(sized) == len(data):
-        for measure in health.measures:
-            if measure.name == "file size, median":
-                yield Claim(measure.name, measure.value, tuple(sized), "median")
-        yield Claim("file size, least", min(file.size_bytes for file in data), tuple(sized), "least")
-        yield Claim("file size, greatest", max(file.size_bytes for file in data), tuple(sized), "greatest")
     deletes = [file for file in files if file.content != "data"]
     yield from sum_files(places, deletes, "delete files")
-    yield from _claim_deleted(places, data, deletes)
+    deleted = dict(_place_deleted(places, data, deletes))
+    yield from claim_measures(places, health, data, [*chain.from_iterable(deleted.values())])
+    for path, pair in deleted.items():
+        yield Claim("deleted rows of the file, as a share", ANY, pair, "share", path.rpartition("/")[2])
     for fact in ("snapshots", "schemas"):
         if (place := places.find("table", fact)) is not None:
             yield Claim(f"{fact} that the metadata keeps", ANY, (place,))
 
 
-def _claim_deleted(places: Places, data: Iterable[Any], deletes: Iterable[Any]) -> Iterator[Claim]:
-    """Claim which share of a file's rows its deletion vector deletes."""
+def _place_deleted(
+    places: Places, data: Iterable[Any], deletes: Iterable[Any]
+) -> Iterator[tuple[str, tuple[Address, Address]]]:
+    """Place how many rows the deletion vector of a file deletes, and how many it has."""
     vectors = {
         getattr(file, "referenced_data_file", None): places.find("file", "record_count", thing=file)
         for file in deletes
@@ -94,8 +71,7 @@ def _claim_deleted(places: Places, data: Iterable[Any], deletes: Iterable[Any]) 
         deleted = vectors.get(file.recorded_path) or places.find("file", "deleted_rows", thing=file)
         rows = places.find("file", "record_count", thing=file)
         if deleted is not None and rows is not None:
-            about = file.path.rpartition("/")[2]
-            yield Claim("deleted rows of the file, as a share", ANY, (deleted, rows), "share", about)
+            yield file.path, (deleted, rows)
 
 
 def claim_space(table: Any, space: Any) -> Iterator[Claim]:
@@ -141,20 +117,35 @@ def claim_check(table: Any, check: Any) -> Iterator[Claim]:
         yield from claim_facts(
             places, "snapshot", table.current.id, says="current snapshot", thing=table.current
         )
+        yield from _compare_totals(places, table.current, list_files(table))
     yield from claim_totals(table)
     for file in list_files(table):
-        yield from _claim_agreement(places, file)
+        yield from _compare_file(places, file)
 
 
-def _claim_agreement(places: Places, file: Any) -> Iterator[Claim]:
-    """Claim that a file is as long, and has the same number of rows, as is recorded of it."""
+def _compare_file(places: Places, file: Any) -> Iterator[Claim]:
+    """Claim whether a file is as long, and has the same number of rows, as is recorded of it."""
     about = file.path.rpartition("/")[2]
     size, rows = (places.find("file", fact, thing=file) for fact in ("size_bytes", "record_count"))
     if size is not None and size.kind != "length" and file.content != "deletion_vector":
-        yield Claim("size_bytes as recorded and as stored", ANY, (size, _measure(file.path)), "equal", about)
+        yield from claim_agreement("size_bytes of the file", about, size, [_measure(file.path)], "")
     if rows is not None and rows.kind != "footer" and file.file_format == "parquet":
         footer = Address((file.path,), (), "footer")
-        yield Claim("record_count as recorded and in the footer", ANY, (rows, footer), "equal", about)
+        yield from claim_agreement("record_count in the footer of the file", about, rows, [footer], "")
+
+
+def _compare_totals(places: Places, snapshot: Any, files: Iterable[Any]) -> Iterator[Claim]:
+    """Claim whether the rows that a snapshot records are those of its files, and manifests as long as their list says."""
+    data = [file for file in files if file.content == "data"]
+    found = [places.find("file", "record_count", thing=file) for file in data]
+    known = [place for place in found if place is not None]
+    total = places.find("snapshot", "record_count", thing=snapshot)
+    if len(known) == len(data):
+        yield from claim_agreement("record_count of the snapshot", str(snapshot.id), total, known, "sum")
+    for line in list_lines(snapshot) if places.knows("manifest") else ():
+        size, path = places.find("manifest", "size_bytes", **line), line["thing"].path
+        about = path.rpartition("/")[2]
+        yield from claim_agreement("size_bytes of the manifest", about, size, [_measure(path)], "")
 
 
 def claim_plan(table: Any, plan: Any) -> Iterator[Claim]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
@@ -25,7 +26,9 @@ class Match:
     value: Any = ANY
 
 
-Step = str | int | Match
+#: What finds some of the bytes that are reached, where a format keeps several values in them.
+Cut = Callable[[bytes], slice]
+Step = str | int | Match | Cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +71,39 @@ class Citation(Named):
         return read_stored(self.how, self.value, self.names)
 
 
+Sense = Literal["≤", "≥", "<", ">", "=", "≠", "∉", "∈"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule(Named):
+    """What decides: a figure is compared with a limit; `kept` is said where it stands so to it, `broken` where not.
+
+    A limit that is `ANY` is what the last place of the claim means. `source` is whose it is: a `predicate`, a `property` of
+    the table, which stands at `place`, a `default` of an engine, `lakelens`, or what is `recorded`; `words` name it there.
+
+    >>> Rule("<", 0.3, "good", "act", "default").decide(0.4, 0.3)
+    'act'
+    """
+
+    sense: Sense
+    limit: Any
+    kept: str
+    broken: str
+    source: str
+    words: str = ""
+    place: Address | None = None
+
+    def decide(self, figure: Any, limit: Any) -> str:
+        """Say what follows from a figure and a limit. Raises `TypeError` for those that do not compare."""
+        return self.kept if _SENSES[self.sense](figure, limit) else self.broken
+
+
 @dataclass(frozen=True, slots=True)
 class Claim(Named):
     """Something that is said: `says` in words of lakelens, `about` which thing, and the value or `ANY`.
 
     `how` is how the value comes from its places: it is what one of them means (empty), or their sum, count, median, …
+    With a `rule` the value is the figure that it decides on, and what follows is said.
     """
 
     says: str
@@ -80,11 +111,16 @@ class Claim(Named):
     places: tuple[Address, ...]
     how: str = ""
     about: Any = None
+    rule: Rule | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Cited(Named):
-    """A claim with its citations, which were read again: `left` is how many of them are not listed."""
+    """A claim with its citations, which were read again: `left` is how many of them are not listed.
+
+    Where a `rule` decided, `value` is what it says of the `figure`; `limit` is what it was compared with, and `set_at` the
+    place of the property that sets it.
+    """
 
     says: str
     value: Any
@@ -93,11 +129,15 @@ class Cited(Named):
     about: Any = None
     left: int = 0
     number: int = 0
+    rule: Rule | None = None
+    figure: Any = None
+    limit: Any = None
+    set_at: Citation | None = None
 
     @property
     def is_quoted(self) -> bool:
         """Whether its value is in words of the lake."""
-        return isinstance(self.value, str) and not self._is_named
+        return isinstance(self.value, str) and self.rule is None and not self._is_named
 
     @property
     def _is_named(self) -> bool:
@@ -137,20 +177,41 @@ def _read_time(value: Any) -> Any:
     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=int(value))
 
 
-#: How a stored bound of a type is to be read, for the types that need no other fact.
-BOUNDS = {
-    "int": "an integer, little-endian",
-    "long": "an integer, little-endian",
-    "string": "text in UTF-8",
-    "date": "days since 1970, little-endian",
+_SENSES: dict[str, Callable[[Any, Any], bool]] = {
+    "≤": operator.le,
+    "≥": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+    "=": operator.eq,
+    "≠": operator.ne,
+    "∉": lambda figure, limit: figure not in limit,
+    "∈": lambda figure, limit: figure in limit,
+}
+_LITTLE, _DAYS, _UTF8 = "an integer, little-endian", "days since 1970, little-endian", "text in UTF-8"
+_NUMBER, _ISO = "a number as text", "a date as text"
+#: How stored values of types are to be read, by how a format stores them; values of other types need more facts.
+TYPED: Mapping[str, Mapping[str, str]] = {
+    "bytes": {"int32": _LITTLE, "int64": _LITTLE, "string": _UTF8, "date": _DAYS},
+    "json": {"int8": "", "int16": "", "int32": "", "int64": "", "string": "", "date": _ISO},
+    "text": {
+        "int8": _NUMBER,
+        "int16": _NUMBER,
+        "int32": _NUMBER,
+        "int64": _NUMBER,
+        "string": "",
+        "date": _ISO,
+    },
+    "avro": {"int32": "", "int64": "", "string": "", "date": "days since 1970"},
 }
 _READS: dict[str, Callable[[Any], Any]] = {
     "": lambda value: value,
-    BOUNDS["int"]: lambda value: int.from_bytes(value, "little", signed=True),
-    BOUNDS["date"]: lambda value: date(1970, 1, 1) + timedelta(int.from_bytes(value, "little", signed=True)),
-    BOUNDS["string"]: lambda value: value.decode(),
+    _LITTLE: lambda value: int.from_bytes(value, "little", signed=True),
+    _DAYS: lambda value: date(1970, 1, 1) + timedelta(int.from_bytes(value, "little", signed=True)),
+    _UTF8: lambda value: value.decode(),
     "milliseconds since 1970": _read_time,
-    "a number as text": int,
+    "days since 1970": lambda value: date(1970, 1, 1) + timedelta(value),
+    _NUMBER: int,
+    _ISO: date.fromisoformat,
     "the number of its items": len,
     "not": lambda value: not value,
 }
@@ -162,8 +223,9 @@ _DERIVES: dict[str, Callable[[Sequence[Any]], Any]] = {
     "least": min,
     "greatest": max,
     "share": lambda values: values[0] / values[1],
+    "greatest share": lambda values: max(map(operator.truediv, values[::2], values[1::2])),
+    "seconds between": lambda values: (values[1] - values[0]).total_seconds(),
     "there": lambda values: len(values) == 1,
-    "equal": lambda values: values[0] if len(set(values)) == 1 else None,
 }
 
 
@@ -179,8 +241,8 @@ def read_stored(how: str, value: Any, names: Mapping[Any, Any]) -> Any:
 def derive(how: str, meanings: Iterable[Any]) -> Any:
     """Derive the value of a claim from what its places mean; None where it does not follow.
 
-    >>> derive("sum", [957, 956]), derive("", [5]), derive("equal", [3, 4])
-    (1913, 5, None)
+    >>> derive("sum", [957, 956]), derive("", [5]), derive("", [3, 4]), derive("greatest share", [4, 10, 1, 5])
+    (1913, 5, None, 0.4)
     """
     values = list(meanings)
     try:

@@ -91,6 +91,7 @@ def describe_evidence(evidence: Evidence, mark: Callable[[str], str] = _keep) ->
             "says": cited.says,
             **_describe_subject(cited, mark),
             "value": make_plain(cited.value),
+            **_describe_rule(cited, mark),
             **({"how": cited.how} if cited.how else {}),
             **_describe_places(cited, mark),
         }
@@ -103,6 +104,31 @@ def _describe_subject(cited: Cited, mark: Callable[[str], str]) -> dict[str, Any
     if cited.about is None:
         return {}
     return {"about": mark(cited.about) if isinstance(cited.about, str) else make_plain(cited.about)}
+
+
+def _describe_rule(cited: Cited, mark: Callable[[str], str]) -> dict[str, Any]:
+    """Describe what was compared with what, whose limit that is, and what is said on either side of it."""
+    rule = cited.rule
+    if rule is None:
+        return {}
+
+    def plain(value: Any) -> Any:
+        made = make_plain(value)
+        if isinstance(made, list):
+            return [plain(item) for item in made]
+        return mark(made) if isinstance(made, str) else made
+
+    given = {
+        "sense": rule.sense,
+        "limit": plain(cited.limit),
+        "of": rule.source,
+        "words": mark(rule.words) if rule.words else None,
+        "kept": rule.kept,
+        "broken": rule.broken,
+        "set_at": None if cited.set_at is None else _describe_citation(cited.set_at, mark),
+    }
+    described = {name: held for name, held in given.items() if held is not None}
+    return {"figure": plain(cited.figure), "rule": described}
 
 
 def _describe_places(cited: Cited, mark: Callable[[str], str]) -> dict[str, Any]:

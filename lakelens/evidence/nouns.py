@@ -117,16 +117,21 @@ def claim_refs(table: Any) -> Iterator[Claim]:
         yield from claim_facts(places, noun, ref.name, says=ref.type, thing=ref)
 
 
+def list_lines(snapshot: Any) -> list[dict[str, Any]]:
+    """List the manifests of a snapshot, each with the list that names it and its place there."""
+    return [
+        {"list": listed, "position": position, "thing": manifest}
+        for listed in snapshot.manifest_lists
+        for position, manifest in enumerate(listed.manifests)
+    ][:MOST_THINGS]
+
+
 def claim_manifests(table: Any, snapshot: Any = None) -> Iterator[Claim]:
     """Claim the facts of each manifest, as its list has them, and how many files they count."""
     places, chosen = Places(table), table.current if snapshot is None else snapshot
     if chosen is None or not places.knows("manifest"):
         return
-    lines = [
-        {"list": listed, "position": position, "thing": manifest}
-        for listed in chosen.manifest_lists
-        for position, manifest in enumerate(listed.manifests)
-    ][:MOST_THINGS]
+    lines = list_lines(chosen)
     for fact in ("added_files_count", "existing_files_count", "deleted_files_count"):
         found = [places.find("manifest", fact, **line) for line in lines[:MOST_PARTS]]
         known = tuple(place for place in found if place is not None)
@@ -159,8 +164,10 @@ def claim_file(places: Places, file: Any) -> Iterator[Claim]:
 
 def claim_partition(places: Places, file: Any, about: Any) -> Iterator[Claim]:
     """Claim the values of a file's partition."""
+    kinds = {field.name: field.type.logical for field in places.table.schema}
     for name, value in dict(file.partition or {}).items():
-        place = places.find("partition", "value", thing=file, name=name)
+        kind = {"kind": kinds[name]} if name in kinds else {}
+        place = places.find("partition", "value", thing=file, name=name, **kind)
         if place is not None and value is not None:
             yield Claim("partition value of the file, as stored", ANY, (place,), about=about)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any
 
 from lakelens.answers.parts import find
 from lakelens.errors import LakeError
-from lakelens.evidence.claims import ANY, Address, Kind, Match, Step
+from lakelens.evidence.claims import ANY, TYPED, Address, Cut, Kind, Match, Step
 from lakelens.formats.registry import read_resource
 
 
@@ -43,7 +44,10 @@ class Places:
         return tuple(self.nouns.get(noun, {}).get("facts", ()))
 
     def find(self, noun: str, fact: str, **things: Any) -> Address | None:
-        """Find the place of a fact about things: of several where it may stand the likeliest; None where none is known."""
+        """Find the place of a fact about things: of several where it may stand the likeliest; None where none is known.
+
+        A value of a column is read as its `kind` is stored, where that is among the things, else cited as it is stored.
+        """
         said = self.nouns.get(noun)
         if said is None or fact not in said["facts"]:
             return None
@@ -55,6 +59,15 @@ class Places:
         except (AttributeError, KeyError, LakeError):
             return None
         return replace(made[0], others=tuple(made[1:])) if files else None
+
+    def list_measured(self, name: str) -> tuple[str, tuple[Address, ...]]:
+        """List the files whose lengths a measure of the format's own is made of, and how; none where it does not say."""
+        said = self.nouns.get("measures", {}).get(name)
+        if said is None:
+            return "", ()
+        paths = _list(find({"table": self.table}, said["file"]))
+        chosen = [path for path in paths if fnmatchcase(path, said.get("like", "*"))]
+        return said["how"], tuple(Address((path,), (), "length") for path in chosen)
 
     def _make(
         self,
@@ -71,14 +84,18 @@ class Places:
             for step in (path if isinstance(path, list) else filter(None, path.split(".")))
         ]
         kind: Kind = given.get("kind", said.get("kind", "document"))
+        how = given.get("how", "")
+        if how in TYPED:
+            how = TYPED[how][held["kind"]] if "kind" in held else ""
         names = {int(code) if code.isdigit() else code: word for code, word in given.get("names", {}).items()}
-        return Address(
-            tuple(files), (*base, *steps), kind, said.get("clause", ""), given.get("how", ""), names
-        )
+        return Address(tuple(files), (*base, *steps), kind, said.get("clause", ""), how, names)
 
 
 def _make_step(step: Any, held: Mapping[str, Any]) -> Step:
     """Make a step: a name, `{…}` for what is found in the things, or what an item is found by."""
+    if isinstance(step, Mapping) and "cut" in step:
+        cut: Cut = find(held, step["cut"])
+        return cut
     if isinstance(step, Mapping):
         return Match(step["by"], find(held, step["of"]) if "of" in step else ANY)
     if isinstance(step, str) and step.startswith("{"):
@@ -99,3 +116,8 @@ def list_log(held: Mapping[str, Any]) -> list[str]:
     return [
         manifest.path for listed in reversed(list(lists)) for manifest in reversed(list(listed.manifests))
     ]
+
+
+def list_stored(held: Mapping[str, Any]) -> list[str]:
+    """List every file below the table."""
+    return [file.path for file in held["table"].list_files()]

@@ -21,6 +21,8 @@ from lakelens.evidence.claims import ANY, Address, Citation, Cited, Claim, Match
 from lakelens.io.store import Store, StoreFile, find_info
 
 _KEPT = 64  # opened files
+#: The way to a value as it was found: names, numbers, and which of the bytes.
+Way = Sequence[str | int | slice]
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _GZIP = b"\x1f\x8b"
 #: Files are opened whole up to this many bytes.
@@ -124,15 +126,24 @@ class Rereader:
         citations = [citation for place in claim.places if (citation := self.read(place)) is not None]
         if len(citations) != len(claim.places) or not citations:
             return None
+        rule, limit, set_at = claim.rule, None, None
         try:
-            derived = derive(claim.how, [citation.meaning for citation in citations])
+            meanings = [citation.meaning for citation in citations]
+            if rule is not None:
+                limit = meanings.pop() if rule.limit is ANY else rule.limit
+                set_at = None if rule.place is None else self.read(rule.place)
+                if rule.place is not None and set_at is None:
+                    return None
+            figure = derive(claim.how, meanings)
+            if figure is None or (claim.value is not ANY and figure != claim.value):
+                return None
+            value = figure if rule is None else rule.decide(figure, limit)
         except (TypeError, ValueError, OverflowError):
             return None
-        if derived is None or (claim.value is not ANY and derived != claim.value):
-            return None
         listed = tuple(citations[skip : skip + most])
-        left = len(citations) - skip - len(listed)
-        return Cited(claim.says, derived, listed, claim.how, claim.about, max(0, left), number)
+        left = max(0, len(citations) - skip - len(listed))
+        more = (rule, figure, limit, set_at)
+        return Cited(claim.says, value, listed, claim.how, claim.about, left, number, *more)
 
     def read(self, place: Address) -> Citation | None:
         """Read a place; None where there is nothing."""
@@ -181,15 +192,15 @@ class Rereader:
         return self._opened[path]
 
     def _locate(
-        self, opened: OpenedFile, place: Address, steps: Sequence[str | int]
+        self, opened: OpenedFile, place: Address, steps: Way
     ) -> tuple[tuple[int, int] | None, tuple[int, int] | None, bytes]:
         """Locate the bytes of a value: in the file, or in a block of it; nowhere where they are spread or compressed."""
-        inside = list(steps[: steps.index("|$")] if "|$" in steps else steps)
+        inside: list[Any] = list(steps[: steps.index("|$")] if "|$" in steps else steps)
         if place.kind == "document":
             return (
                 _take(find_json(opened.span, inside), opened.data) if opened.text is opened.data else _NOWHERE
             )
-        number = int(inside[0])
+        number = inside[0]
         if opened.is_avro:
             return _find_in_blocks(opened, number, inside[1:])
         if opened.data[:4] == b"PAR1":
@@ -208,49 +219,57 @@ def _take(span: Span, data: Octets) -> tuple[tuple[int, int], None, bytes]:
 
 
 def _find_in_blocks(
-    opened: OpenedFile, number: int, names: Sequence[str | int]
+    opened: OpenedFile, number: int, way: Way
 ) -> tuple[tuple[int, int] | None, tuple[int, int] | None, bytes]:
     """Find the bytes of a field of an Avro record: those of its value, without the branch and the size before it."""
     for first, stored, data, records in opened.blocks:
         if not first <= number < first + len(records):
             continue
         field: Span | None = records[number - first]
-        for name in names:
+        for name in [step for step in way if not isinstance(step, slice)]:
             parts = [] if field is None else list(field.iter_children())
             inner = next((part for part in parts if part.label == "value"), None)
             if inner is not None and all(part.label != name for part in parts):
                 parts = list(inner.iter_children())
             field = next((part for part in parts if part.label in (name, f"[{name}]")), None)
-        inner = field
-        parts = []
-        while inner is not None:
-            field, parts = inner, list(inner.iter_children())
-            inner = next((part for part in parts if part.label in _INNER), None)
-        if field is not None and parts and parts[-1].label == "size":  # and nothing behind it
-            return (field.end, field.end), stored, b""
-        return (
-            _NOWHERE
-            if field is None
-            else ((field.start, field.end), stored, bytes(data[field.start : field.end]))
-        )
+        if field is None:
+            break
+        start, end = _strip_value(field)
+        for part in [step for step in way if isinstance(step, slice)]:
+            start, end = start + part.start, start + part.stop
+        return (start, end), stored, bytes(data[start:end])
     return _NOWHERE
 
 
-def follow(holder: Any, steps: Sequence[Step]) -> tuple[list[str | int], Any]:
-    """Follow steps into what is decoded; gives them as names and numbers, and the value. Raises `KeyError`.
+def _strip_value(field: Span) -> tuple[int, int]:
+    """Strip what stands before a value, its branch and its size; a value of no bytes is where its size ends."""
+    inner: Span | None = field
+    parts: list[Span] = []
+    while inner is not None:
+        field, parts = inner, list(inner.iter_children())
+        inner = next((part for part in parts if part.label in _INNER), None)
+    is_empty = bool(parts) and parts[-1].label == "size"  # and nothing behind it
+    return (field.end if is_empty else field.start), field.end
 
-    A text that steps lead into is JSON; a map may be a list of pairs.
+
+def follow(holder: Any, steps: Sequence[Step]) -> tuple[list[str | int | slice], Any]:
+    """Follow steps into what is decoded; gives them as names, numbers and bytes, and the value. Raises `KeyError`.
+
+    A text that steps lead into is JSON; a map may be a list of pairs; of bytes a step takes some.
 
     >>> follow({"a": [{"id": 1}, {"id": 2, "b": '{"n": 3}'}]}, ["a", Match("id", 2), "b", "n"])
     (['a', 1, 'b', '|$', 'n'], 3)
     """
-    way: list[str | int] = []
-    for step in steps:
+    way: list[str | int | slice] = []
+    for given in steps:
+        step: Any = given
         if isinstance(holder, str):
             holder = json.loads(holder)
             way.append("|$")
         if isinstance(step, Match):
             step = index_items(holder, step.key)[step.value]
+        elif callable(step):
+            step = step(holder)
         elif isinstance(holder, list) and isinstance(step, str):
             step = next(number for number, pair in enumerate(holder) if pair[0] == step)
             way.append(step)
@@ -277,15 +296,17 @@ def index_items(items: Any, key: str) -> dict[Any, int]:
     return numbers
 
 
-def format_steps(steps: Sequence[str | int]) -> str:
-    """Format the way to a value as JSON paths are written; `|$` leads into a text that is JSON itself.
+def format_steps(steps: Way) -> str:
+    """Format the way to a value as JSON paths are written; `|$` leads into a text that is JSON itself, `[8:12]` into bytes.
 
     >>> format_steps(["snapshots", 4, "summary", "spark.app.id"])
     '.snapshots[4].summary["spark.app.id"]'
     """
     written = []
     for step in steps:
-        if isinstance(step, int):
+        if isinstance(step, slice):
+            written.append(f"[{step.start}:{step.stop}]")
+        elif isinstance(step, int):
             written.append(f"[{step}]")
         elif step == "|$" or not _PLAIN.fullmatch(step):
             written.append(step if step == "|$" else f"[{json.dumps(step)}]")

@@ -1,7 +1,8 @@
 """A checker of claims that knows only files: JSON, Avro, Parquet and bytes, read by other libraries than lakelens.
 
 A claim is supported where each of its places holds the value that is cited, the cited bytes are at their place, and the
-value follows from the cited values in the way that the claim says.
+value follows from the cited values in the way that the claim says. A verdict follows from the figure and the limit, and the
+limit from the predicate that was asked, the table's property, the other place, or what engines do by default: see `rules`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ import fastavro
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-_STEP = re.compile(r'\.([A-Za-z_][A-Za-z0-9_-]*)|\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]|(\|\$)')
+from tests.evidence import rules
+
+_STEP = re.compile(r'\.([A-Za-z_][A-Za-z0-9_-]*)|\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]|(\|\$)|\[(\d+):(\d+)\]')
 
 
 class Files:
@@ -64,10 +67,12 @@ def find_steps(path: str) -> list[Any]:
     while position < len(path):
         match = _STEP.match(path, position)
         assert match is not None, path
-        name, number, quoted, opens = match.groups()
+        name, number, quoted, opens, first, last = match.groups()
         steps.append(
             name
             if name is not None
+            else slice(int(first), int(last))
+            if first is not None
             else int(number)
             if number is not None
             else opens or json.loads(f'"{quoted}"')
@@ -81,7 +86,10 @@ def follow(holder: Any, steps: list[Any]) -> Any:
     steps = list(steps)
     while steps:
         step = steps.pop(0)
-        if step == "|$":
+        if isinstance(step, slice):
+            assert isinstance(holder, bytes) and 0 <= step.start <= step.stop <= len(holder), step
+            holder = holder[step]
+        elif step == "|$":
             holder = json.loads(holder)
         elif isinstance(holder, dict) and step not in holder and isinstance(step, int):
             holder = list(holder.items())[step]
@@ -212,6 +220,10 @@ def read_meaning(place: dict[str, Any]) -> Any:
         return (
             date(1970, 1, 1) + timedelta(int.from_bytes(bytes.fromhex(value), "little", signed=True))
         ).isoformat()
+    if means == "days since 1970":
+        return (date(1970, 1, 1) + timedelta(value)).isoformat()
+    if means == "a date as text":
+        return date.fromisoformat(value).isoformat()
     if means == "text in UTF-8":
         return bytes.fromhex(value).decode()
     if " is " in means:
@@ -226,9 +238,10 @@ def derive(how: str, values: list[Any]) -> Any:
     if how == "":
         assert len(values) == 1, "one place says one thing"
         return values[0]
-    if how == "equal":
-        assert len(set(values)) == 1, f"the places differ: {values}"
-        return values[0]
+    if how == "greatest share":
+        return max(part / whole for part, whole in zip(values[::2], values[1::2], strict=True))
+    if how == "seconds between":
+        return (values[1] - values[0]).total_seconds()
     if how == "there":
         return len(values) == 1
     if how == "share":
@@ -258,6 +271,9 @@ def check_claim(files: Files, claim: dict[str, Any]) -> str:
             check_bytes(files, place)
             meanings.append(read_meaning(place))
         value = claim["text"] if "text" in claim else claim["value"]
+        if "rule" in claim:
+            check_verdict(files, claim, meanings)
+            return ""
         derived = derive(claim.get("how", ""), meanings)
         if isinstance(derived, datetime):
             value = datetime.fromisoformat(value)
@@ -265,6 +281,26 @@ def check_claim(files: Files, claim: dict[str, Any]) -> str:
     except (AssertionError, KeyError, IndexError, TypeError, ValueError, OSError) as error:
         return f"{claim.get('says', claim.get('what'))}: {type(error).__name__} {error}"
     return ""
+
+
+def check_verdict(files: Files, claim: dict[str, Any], meanings: list[Any]) -> None:
+    """The figure follows from the places, the limit is the one that holds, and the verdict follows from both."""
+    rule = claim["rule"]
+    if rule["of"] == "recorded":
+        assert meanings.pop() == rule["limit"], "another figure is recorded"
+    if claim["says"].endswith("nulls of all values"):
+        assert meanings.pop() == rule["limit"], "the limit is not the number of values"
+    figure = derive(claim.get("how", ""), meanings)
+    assert figure == claim["figure"], f"its places say {figure!r}"
+    set_at = rule.get("set_at")
+    stored = None
+    if set_at is not None:
+        stored = read_place(files, set_at)
+        assert stored == set_at["value"], f"the property is {stored!r}"
+        check_bytes(files, set_at)
+    rules.check_limit(claim, stored)
+    expected = rule["kept"] if rules.SENSES[rule["sense"]](figure, rule["limit"]) else rule["broken"]
+    assert claim["value"] == expected, f"it should be {expected!r}"
 
 
 def check_all(root: Path, described: dict[str, Any]) -> list[str]:

@@ -67,6 +67,23 @@ def count_null_bytes(arity: int) -> int:
     return (arity + 63 + 8) // 64 * 8
 
 
+def locate_field(data: bytes, number: int, width: int | None) -> slice:
+    """Locate the bytes of a field in a serialized row: `width` bytes of its slot, or those of a text. Raises `Corrupt`.
+
+    >>> row = bytes.fromhex("00000002" "0000000000000000" "0500000000000000" "6869000000000082")
+    >>> locate_field(row, 0, 4), locate_field(row, 1, None)
+    (slice(12, 16, None), slice(20, 22, None))
+    """
+    arity = int.from_bytes(data[:4], "big")
+    slot = 4 + count_null_bytes(arity) + 8 * number
+    if number >= arity or slot + 8 > len(data):
+        raise Corrupt("no such field in the row", offset=slot, expected=f"{number + 1} fields", seen=arity)
+    if data[4 + (number + 8) // 8] >> ((number + 8) % 8) & 1:
+        raise Corrupt("the field is null", offset=slot)
+    start, length = (slot, width) if width is not None else SlotDecoder(data).take_bytes(slot, 4, len(data))
+    return slice(start, start + length)
+
+
 class SlotDecoder:
     """Decodes slots of one piece of bytes, never giving more than these bytes can hold.
 
@@ -125,7 +142,7 @@ class SlotDecoder:
             )
         return base + offset, length
 
-    def _take_bytes(self, slot: int, base: int, end: int) -> tuple[int, int]:
+    def take_bytes(self, slot: int, base: int, end: int) -> tuple[int, int]:
         """Take the start and the length of bytes, in the slot or far."""
         mark = self.data[slot + 7]
         if not mark & 0x80:
@@ -204,7 +221,7 @@ class SlotDecoder:
         return Decimal(f"{unscaled}E{-(type_.scale or 0)}")
 
     def _string(self, type_: PaimonType, slot: int, base: int, end: int, depth: int) -> str:
-        start, length = self._take_bytes(slot, base, end)
+        start, length = self.take_bytes(slot, base, end)
         try:
             return self.data[start : start + length].decode("utf-8")
         except UnicodeDecodeError as error:
@@ -214,7 +231,7 @@ class SlotDecoder:
             ) from None
 
     def _binary(self, type_: PaimonType, slot: int, base: int, end: int, depth: int) -> bytes:
-        start, length = self._take_bytes(slot, base, end)
+        start, length = self.take_bytes(slot, base, end)
         return self.data[start : start + length]
 
     # -- nested values

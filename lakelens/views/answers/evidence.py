@@ -61,10 +61,22 @@ def _format_claim(cited: Cited) -> str:
     """Say a claim in a line, without the words of the table joined to it."""
     value = wording.clean(cells.value(cited.value).text, 120)
     about = "" if cited.about is None else f" [{wording.clean(str(cited.about), 80)}]"
+    if cited.rule is not None:
+        return f"{cited.says}{about}: {_format_verdict(cited)}"
     if cited.is_quoted:
         return f"{cited.says}{about}: the table says: {value}"
     derived = f", the {cited.how} of {wording.plural(len(cited.citations) + cited.left, 'place')}"
     return f"{cited.says}{about}: {value}" + (derived if cited.how in ("sum", "count", "median") else "")
+
+
+def _format_verdict(cited: Cited) -> str:
+    """Say what was decided, and by which comparison of a figure with whose limit."""
+    rule = cited.rule
+    assert rule is not None
+    figure, limit = (wording.clean(cells.value(held).text, 80) for held in (cited.figure, cited.limit))
+    words = ", ".join(filter(None, (wording.clean(rule.words, 120), rule.source)))
+    is_kept = cited.value == rule.kept
+    return f"{cited.value}, since {figure} is {'' if is_kept else 'not '}{rule.sense} {limit} ({words})"
 
 
 def _make_row(citation: Citation) -> tuple[Cell, ...]:

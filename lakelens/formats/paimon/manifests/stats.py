@@ -9,11 +9,12 @@ to 16 (`metadata.stats-mode`). See "Manifest" of the Paimon table specification.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from lakelens.codecs.paimon.binary_row import BinaryRow, decode_binary_row
+from lakelens.codecs.paimon.binary_row import BinaryRow, decode_binary_row, locate_field
 from lakelens.codecs.paimon.types import PaimonField
 from lakelens.errors import Corrupt, LakeError
 from lakelens.lazy import dataclass
@@ -167,3 +168,35 @@ def check_row(data: object, label: str, path: str) -> bytes | None:
     if data is None or isinstance(data, bytes):
         return data
     raise Corrupt(f"{label} is no row", path=path, expected="bytes", seen=data)
+
+
+# Where a value stands in the bytes of a row: for citations of bounds and partitions.
+
+#: The types of columns as answers name them, and how many bytes their values have; texts are where their slots say.
+_KINDS = {
+    "INT": "int32",
+    "BIGINT": "int64",
+    "DATE": "date",
+    **dict.fromkeys(("CHAR", "VARCHAR", "STRING"), "string"),
+}
+_WIDTHS = {"int32": 4, "int64": 8, "date": 4, "string": None}
+
+
+def number_stats(held: Mapping[str, Any]) -> int:
+    """Number a column among those that a file has statistics of. Raises `KeyError`."""
+    ids = {column.id: number for number, column in enumerate(held["thing"].value_stats.columns)}
+    return ids[held["field_id"]]
+
+
+def cut_bound(held: Mapping[str, Any]) -> Callable[[bytes], slice]:
+    """Find the bytes of a column in a row of bounds, where the file has it in today's type. Raises `KeyError`."""
+    number = number_stats(held)
+    if _KINDS[held["thing"].value_stats.columns[number].type.name] != held["kind"]:
+        raise KeyError(held["kind"])
+    return partial(locate_field, number=number, width=_WIDTHS[held["kind"]])
+
+
+def cut_partition(held: Mapping[str, Any]) -> Callable[[bytes], slice]:
+    """Find the bytes of a column in the row of a partition. Raises `KeyError`."""
+    names = {field.name: number for number, field in enumerate(held["table"].partitioning)}
+    return partial(locate_field, number=names[held["name"]], width=_WIDTHS[held["kind"]])
