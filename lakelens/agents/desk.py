@@ -18,7 +18,7 @@ from lakelens.answers.question import Option, Question, load, load_questions
 from lakelens.errors import AccessDenied, LakeError, Missing, Unsupported, list_nearest
 from lakelens.evidence import nouns
 from lakelens.evidence.claims import Address, Claim
-from lakelens.evidence.gathering import list_claims
+from lakelens.evidence.gathering import list_claims, list_others
 from lakelens.evidence.reading import Rereader
 from lakelens.explorer.inside import Inside
 from lakelens.io.border import EnclosedStore
@@ -164,7 +164,8 @@ class Desk:
         head["is_damage"] = bool(damage)
         if question.claims:
             head["not_looked_at"] = list(question.unseen)
-            return write_cited(head, table, list_claims(table, question, answer), *piece)
+            claims, others = list_claims(table, question, answer), list_others(question, answer)
+            return write_cited(head, table, claims, *piece, others=others)
         document = describe(answer, question.parts)
         return write_bounded({**head, "uncited": _UNCITED}, {**document, "damage": damage}, *piece)
 

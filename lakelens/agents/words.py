@@ -8,7 +8,7 @@ numbers, times and names that are declared in lakelens.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
 from itertools import islice
@@ -161,7 +161,14 @@ def write_bounded(
 
 
 def write_cited(
-    head: Mapping[str, Any], table: Any, claims: Iterable[Claim], part: str, offset: int, limit: int
+    head: Mapping[str, Any],
+    table: Any,
+    claims: Iterable[Claim],
+    part: str,
+    offset: int,
+    limit: int,
+    *,
+    others: Sequence[Any] = (),
 ) -> str:
     """Write an answer of cited claims, no longer than `MOST` characters; with fewer claims and places where it has to be.
 
@@ -173,7 +180,7 @@ def write_cited(
             "the answer has no such part", seen=part, hint="claims, or claims.3 for the places of one"
         )
     listed, first = list(claims), int(number) - 1 if number else offset
-    reader = open_reader(table)
+    reader = open_reader(table, *others)
     for most in (limit, *(count for count in (20, 10, 5, 2, 1) if count < limit)):
         amounts = (
             {"most": 1, "parts": most, "skip": offset}

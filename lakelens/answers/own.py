@@ -316,6 +316,8 @@ _BIOGRAPHY = Question(
 _ROW = Question(
     name="row",
     ask="lakelens.analysis.life.tracing:trace_rows",
+    claims="lakelens.evidence.answers:claim_lives",
+    unseen=("what ended a version, but for its commit",),
     summary="Show every version of the rows that a predicate in SQL is about: values, place, since when, what ended it.",
     about="every version of the rows that a predicate in SQL is about: values, place, since when, what ended it",
     epilog="""lakelens row sample:paimon "id = 1"  ·  lakelens row sample:iceberg "id = 0 AND p = 0" --json""",
@@ -427,6 +429,9 @@ _SQL = Question(
 _COMPARE = Question(
     name="compare",
     ask="lakelens.answers.comparing:compare_with",
+    claims="lakelens.evidence.answers:claim_comparison",
+    others=("a", "b"),
+    unseen=("rows", "data files, unless data is asked for"),
     summary="Show whether two places hold one table: what is the same, missing, different. A difference ends with status 1.",
     about="whether two places hold one table: a copy, a backup, a mirror; a difference ends with status 1",
     epilog="lakelens compare sample:iceberg sample:iceberg --data  ·  lakelens compare sample:paimon sample:paimon --json",
@@ -459,6 +464,8 @@ _COMPARE = Question(
 _CONFLICT = Question(
     name="conflict",
     ask="lakelens.analysis.conflict.conflict:explain_conflict",
+    claims="lakelens.evidence.answers:claim_conflict",
+    unseen=("rows", "which check stops the commit: the library's code says it, no file of the table"),
     summary="Show why a commit failed, or whether it would: the commits in between, and the files that collide.",
     about="why a commit failed, by the text of its exception, or whether it would, by `--base` and `--operation`: "
     "the commits in between, the files that collide with which check, what would have passed",

@@ -131,6 +131,8 @@ class Question:
     page: Page | None = None
     #: what the answer claims with places in files, of the table and the answer; without it nothing of it is cited
     claims: str = ""
+    #: the attributes of the answer that are other tables, whose files are cited too
+    others: tuple[str, ...] = ()
     #: what it does not look at, in sentences of lakelens
     unseen: tuple[str, ...] = ()
     #: says in a line why the answer is that the table is damaged, of the table and the answer; empty where it is not

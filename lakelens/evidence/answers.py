@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain, groupby, islice
 from typing import Any
 
-from lakelens.evidence.claims import ANY, Address, Claim
+from lakelens.analysis.explain.explanation import Explanation
+from lakelens.evidence.claims import ANY, Address, Claim, Kind, Rule
 from lakelens.evidence.nouns import (
     MOST_PARTS,
     MOST_THINGS,
@@ -21,6 +22,7 @@ from lakelens.evidence.nouns import (
 )
 from lakelens.evidence.places import Places
 from lakelens.evidence.verdicts import claim_agreement, claim_measures, claim_terms
+from lakelens.model.driver import require_part
 
 
 def claim_explanation(table: Any, explanation: Any) -> Iterator[Claim]:
@@ -168,10 +170,87 @@ def claim_plan(table: Any, plan: Any) -> Iterator[Claim]:
 
 def claim_biography(table: Any, life: Any) -> Iterator[Claim]:
     """Claim what metadata says of a file, and when the snapshots of its events were committed."""
+    yield from claim_file(Places(table), life.file)
+    given = dict.fromkeys(event.snapshot_id for event in islice(life.events, MOST_THINGS))
+    yield from _claim_commits(table, given, "snapshot of an event")
+
+
+def claim_lives(table: Any, found: Any) -> Iterator[Claim]:
+    """Claim the values that each version of a row has where it is stored, and the commits that brought and ended it."""
+    numbers: dict[Any, None] = {}
+    for version in islice(found.versions, MOST_THINGS):
+        about = f"row {version.row}, version {version.number}"
+        for name, value in version.values.items():
+            place = Address((version.file,), (version.position, name), "record")
+            if value is not None:
+                yield Claim("value of a column in the file", value, (place,), about=f"{about}, {name}")
+        ends = (end.snapshot_id for end in version.ends)
+        numbers.update(
+            dict.fromkeys((version.since_id, *(move.snapshot_id for move in version.moves), *ends))
+        )
+    yield from _claim_commits(table, numbers, "commit that touched a row")
+
+
+def _claim_commits(table: Any, numbers: Iterable[Any], says: str) -> Iterator[Claim]:
     places = Places(table)
-    yield from claim_file(places, life.file)
-    given: Mapping[Any, None] = dict.fromkeys(event.snapshot_id for event in islice(life.events, MOST_THINGS))
-    for number in given:
+    for number in numbers:
         if number is not None and table.has_snapshot(number):
-            snapshot = table.snapshot(number)
-            yield from claim_facts(places, "snapshot", number, says="snapshot of an event", thing=snapshot)
+            yield from claim_facts(places, "snapshot", number, says=says, thing=table.snapshot(number))
+
+
+def claim_comparison(table: Any, compared: Any) -> Iterator[Claim]:
+    """Claim what the current snapshots of both places are, and where each file that is not the same is, and how long."""
+    sides = (("a", compared.a), ("b", compared.b))
+    for name, side in sides:
+        if side.current is not None:
+            says = f"current snapshot of {name}"
+            yield from claim_facts(Places(side), "snapshot", side.current.id, says=says, thing=side.current)
+    for difference in islice(compared.differences, MOST_THINGS):
+        there = {"a": difference.a_bytes, "b": difference.b_bytes}
+        paths = {name: f"{side.location.rstrip('/')}/{difference.relative_path}" for name, side in sides}
+        about = difference.relative_path
+        for name, size in there.items():
+            if size is None:
+                gone = Address((paths[name],), (), "absence")
+                yield Claim(f"missing in {name}: no file is there", True, (gone,), "there", about)
+            else:
+                yield Claim(f"size_bytes in {name}", size, (_measure(paths[name]),), about=about)
+        if None not in there.values():
+            kind: Kind = "digest" if difference.state == "OTHER BYTES" else "length"
+            one, other = (Address((path,), (), kind) for path in paths.values())
+            rule = Rule("=", ANY, "the same", "different", "compared")
+            yield Claim(f"{kind} in a and in b", ANY, (one, other), about=about, rule=rule)
+    if compared.same and compared.a.format == compared.b.format:
+        yield from _claim_sameness(compared.a, compared.b)
+
+
+def _claim_sameness(a: Any, b: Any) -> Iterator[Claim]:
+    """Claim of each live file of a that b has one of the same length in the same place."""
+    root, other = (side.location.rstrip("/") + "/" for side in (a, b))
+    for file in list_files(a)[:MOST_PARTS]:
+        if file.path.startswith(root):
+            about = file.path.removeprefix(root)
+            rule = Rule("=", ANY, "the same", "different", "compared")
+            pair = (_measure(file.path), _measure(other + about))
+            yield Claim("length in a and in b", ANY, pair, about=about, rule=rule)
+
+
+def claim_conflict(table: Any, conflict: Any) -> Iterator[Claim]:
+    """Claim the commits that came between, and of each file that collides the entry that adds or removes it."""
+    numbers = [commit.snapshot_id for commit in islice(conflict.between, MOST_THINGS)]
+    if conflict.base is not None:
+        yield from _claim_commits(table, [conflict.base.id], "base of the writer")
+    yield from _claim_commits(table, numbers, "commit in between")
+    places, changes = Places(table), require_part(table, "conflict").changes
+    condition = None if conflict.where is None else Explanation(table, conflict.where, conflict.base).known
+    for number, files in groupby(islice(conflict.collisions, MOST_THINGS), lambda file: file.snapshot_id):
+        if number is None or not table.has_snapshot(number):
+            continue
+        wanted = {file.path for file in files}
+        for noun, changed in zip(("file", "removed"), changes(table.snapshot(number)), strict=True):
+            for file in changed:
+                if file.path in wanted:
+                    says, about = f"file that collides, {noun}", file.path.rpartition("/")[2]
+                    yield from claim_facts(places, noun, about, says=says, thing=file)
+                    if condition is not None and noun == "file":
+                        yield from claim_terms(places, condition, file, "a file that collides")

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from lakelens.display import Displayable, Named
 
-Kind = Literal["document", "record", "footer", "length", "absence"]
+Kind = Literal["document", "record", "footer", "length", "digest", "absence"]
 
 
 #: Any value: that there is one is enough; of a claim, whatever its places say.
@@ -35,8 +35,9 @@ Step = str | int | Match | Cut
 class Address:
     """Where a fact stands: a file, and the way in it. A `document` is JSON, a `record` one of Avro, Parquet or JSON lines.
 
-    The `length` of a file is that of the listing, as is its `absence`. Of several `files` the first that has the place is
-    meant, and of several places this one before the `others`. `how` and `names` say what the stored value means.
+    The `length` of a file is that of the listing, as is its `absence`; its `digest` is SHA-256 over all bytes. Of several
+    `files` the first that has the place is meant, and of several places this one before the `others`. `how` and `names` say
+    what the stored value means.
     """
 
     files: tuple[str, ...]
@@ -79,7 +80,8 @@ class Rule(Named):
     """What decides: a figure is compared with a limit; `kept` is said where it stands so to it, `broken` where not.
 
     A limit that is `ANY` is what the last place of the claim means. `source` is whose it is: a `predicate`, a `property` of
-    the table, which stands at `place`, a `default` of an engine, `lakelens`, or what is `recorded`; `words` name it there.
+    the table, which stands at `place`, a `default` of an engine, `lakelens`, what is `recorded`, or another file that it is
+    `compared` with; `words` name it there.
 
     >>> Rule("<", 0.3, "good", "act", "default").decide(0.4, 0.3)
     'act'

@@ -16,12 +16,15 @@ from lakelens.model.facts.json_values import make_plain
 _MOST = 20_000
 
 
-def open_reader(table: Any) -> Rereader:
-    """Open the files of a table for citations. Raises `LakeError` for one whose format does not say how they are read."""
-    store = getattr(table._told.access, "store", None)
-    if store is None:
+def open_reader(table: Any, *others: Any) -> Rereader:
+    """Open the files of a table for citations, and those of others that it was compared with.
+
+    Raises `LakeError` for one whose format does not say how they are read.
+    """
+    stores = [(other.location, other.store) for other in (table, *others)]
+    if None in (store for _, store in stores):
         raise LakeError("the format of the table does not say how its files are read", path=table.location)
-    return Rereader(store, table.location)
+    return Rereader(stores[0][1], table.location, dict(stores[1:]))
 
 
 def list_claims(table: Any, question: Question, answer: Any) -> Iterator[Claim]:
@@ -32,7 +35,13 @@ def list_claims(table: Any, question: Question, answer: Any) -> Iterator[Claim]:
 
 def gather_answer(table: Any, question: Question, answer: Any) -> Evidence:
     """Gather the evidence of an answer to a question, with up to a thousand places of each claim."""
-    return gather(table, list_claims(table, question, answer), parts=1_000)
+    reader = open_reader(table, *list_others(question, answer))
+    return gather(table, list_claims(table, question, answer), parts=1_000, reader=reader)
+
+
+def list_others(question: Question, answer: Any) -> list[Any]:
+    """List the tables beside the one that was asked whose files an answer cites."""
+    return [getattr(answer, name) for name in question.others]
 
 
 def gather(

@@ -5,6 +5,7 @@ A document is JSON, also where it is compressed; records are those of Avro and P
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import re
@@ -12,6 +13,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import IO, Any, cast
 
 from lakelens.codecs.span.span import Octets, Span
@@ -111,11 +113,19 @@ class OpenedFile:
 
 
 class Rereader:
-    """Reads citations from the files of one store, each file once."""
+    """Reads citations from the files of one store, each file once.
 
-    def __init__(self, store: Store, root: str) -> None:
+    What is below one of the `others` is read from that one's store, and named by its whole path.
+    """
+
+    def __init__(self, store: Store, root: str, others: Mapping[str, Store] = MappingProxyType({})) -> None:
         self._store, self._root = store, root.rstrip("/") + "/"
+        self._others = {place.rstrip("/") + "/": other for place, other in others.items()}
         self._opened: dict[str, OpenedFile] = {}
+
+    def _find_store(self, path: str) -> Store:
+        found = (store for place, store in self._others.items() if path.startswith(place))
+        return self._store if path.startswith(self._root) else next(found, self._store)
 
     def name(self, path: str) -> str:
         """Name a file: by its path below the table where it is there."""
@@ -161,14 +171,18 @@ class Rereader:
         if place.kind in ("length", "absence"):
             is_whole = path.startswith("/") or "://" in path
             where = path if is_whole else self._root + path
-            info = find_info(self._store, where)
+            info = find_info(self._find_store(where), where)
             if place.kind == "absence":
                 return Citation(self.name(where), place.kind, None) if info is None else None
             return None if info is None or info.is_dir else Citation(self.name(where), place.kind, info.size)
+        if place.kind == "digest":
+            with StoreFile(self._find_store(path), path) as file:
+                digest = hashlib.file_digest(cast("Any", file), "sha256").hexdigest()
+            return Citation(self.name(path), place.kind, digest)
         if place.kind == "footer":
             from lakelens.codecs.parquet.footer import decode_footer
 
-            with StoreFile(self._store, path) as file:
+            with StoreFile(self._find_store(path), path) as file:
                 rows = decode_footer(cast("IO[bytes]", file), path).num_rows
                 return Citation(self.name(path), "footer.num_rows", rows)
         opened = self._open(path)
@@ -184,11 +198,12 @@ class Rereader:
 
     def _open(self, path: str) -> OpenedFile:
         if path not in self._opened:
-            if self._store.info(path).size > _MOST_BYTES:
+            store = self._find_store(path)
+            if store.info(path).size > _MOST_BYTES:
                 raise LakeError("too large to be read for a citation", path=path)
             while len(self._opened) >= _KEPT:
                 del self._opened[next(iter(self._opened))]
-            self._opened[path] = OpenedFile(self._store.read(path), path)
+            self._opened[path] = OpenedFile(store.read(path), path)
         return self._opened[path]
 
     def _locate(

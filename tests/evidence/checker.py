@@ -8,6 +8,7 @@ limit from the predicate that was asked, the table's property, the other place, 
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import re
 import statistics
@@ -116,7 +117,7 @@ def make_comparable(value: Any, stored: Any) -> Any:
     if isinstance(value, float) and isinstance(stored, str):
         return stored if str(value) == str(float(stored)) else value
     if isinstance(value, datetime | date):
-        return value.isoformat()
+        return value.isoformat().replace("+00:00", "Z")
     return value
 
 
@@ -124,6 +125,8 @@ def read_place(files: Files, place: dict[str, Any]) -> Any:
     path, name = place["path"], place["file"]
     if path == "length":
         return files.path(name).stat().st_size
+    if path == "digest":
+        return hashlib.sha256(files.path(name).read_bytes()).hexdigest()
     if path == "absence":
         assert not files.path(name).exists(), f"{name} is there"
         return None
@@ -286,8 +289,8 @@ def check_claim(files: Files, claim: dict[str, Any]) -> str:
 def check_verdict(files: Files, claim: dict[str, Any], meanings: list[Any]) -> None:
     """The figure follows from the places, the limit is the one that holds, and the verdict follows from both."""
     rule = claim["rule"]
-    if rule["of"] == "recorded":
-        assert meanings.pop() == rule["limit"], "another figure is recorded"
+    if rule["of"] in ("recorded", "compared"):
+        assert meanings.pop() == rule["limit"], "the other place has another figure"
     if claim["says"].endswith("nulls of all values"):
         assert meanings.pop() == rule["limit"], "the limit is not the number of values"
     figure = derive(claim.get("how", ""), meanings)

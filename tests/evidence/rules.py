@@ -19,6 +19,7 @@ SENSES: dict[str, Any] = {
 }
 _WORDS = {
     "recorded": ("as recorded", ("differs",)),
+    "compared": ("the same", ("different",)),
     "predicate": ("ruled out", ("not ruled out",)),
     **dict.fromkeys(("lakelens", "default", "property"), ("good", ("act", "watch"))),
 }
@@ -66,7 +67,7 @@ def check_limit(claim: dict[str, Any], stored: Any) -> None:
     assert rule["kept"] == kept
     assert rule["broken"] in broken
     words = rule.get("words", "")
-    if rule["of"] == "recorded":
+    if rule["of"] in ("recorded", "compared"):
         assert rule["sense"] == "="
     elif rule["of"] == "predicate":
         check_term(claim["says"].rpartition(": ")[2], rule["sense"], rule["limit"], words)

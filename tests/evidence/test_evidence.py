@@ -16,6 +16,7 @@ import lakelens as ll
 from lakelens.agents.desk import Desk
 from lakelens.answers.question import load_questions
 from lakelens.cli.commands import commands
+from lakelens.errors import LakeError
 from lakelens.evidence import nouns
 from lakelens.evidence.gathering import describe_evidence, gather, gather_answer
 from lakelens.model.table import Table
@@ -102,7 +103,7 @@ def test_claims_of_engine_written_tables_are_supported(folder: Path) -> None:
         pytest.skip("stored as an archive")
     try:
         table = ll.open(place)
-    except ll.LakeError:
+    except LakeError:
         pytest.skip("no table")
     if not isinstance(table, Table):
         pytest.skip("a view")
@@ -198,10 +199,19 @@ def test_what_agents_are_given_is_supported(name: str) -> None:
     table = ll.sample(name)
     desk = Desk(table.location)
     column = next(iter(table.schema)).name
-    asked = {"explain": {"where": f"{column} IS NOT NULL"}, "biography": None, "dry_run": None, "diff": {}}
+    where = {"where": f"{column} IS NOT NULL"}
+    asked: dict[str, Any] = {
+        "explain": where,
+        "row": where,
+        "compare": {"other": "."},
+        "biography": {"file": table.files[0].path},
+        "dry_run": None,
+        "conflict": {**where, "base": "~1", "operation": "delete"},
+    }
     for tool in desk.tools:
         options = asked.get(tool.name, {})
-        if tool.name == "tables" or options is None or (tool.name == "diff" and name == "hive"):
+        is_of_snapshots = tool.name in ("diff", "conflict", "biography")
+        if tool.name == "tables" or options is None or (is_of_snapshots and name in ("hive", "delta")):
             continue
         described = gather_pieces(desk, tool.name, {"table": ".", **options})
         assert not check_all(Path(table.location), described), tool.name
