@@ -17,7 +17,7 @@ from typing import Any
 from lakelens.answers.question import Datum, load_questions
 from lakelens.errors import LakeError, visible_line
 from lakelens.evidence.claims import Claim
-from lakelens.evidence.gathering import describe_evidence, gather, open_reader
+from lakelens.evidence.gathering import MOST_CLAIMS, describe_evidence, gather, open_reader
 from lakelens.model.facts import facts
 from lakelens.model.facts.json_values import make_plain
 
@@ -179,7 +179,7 @@ def write_cited(
         raise LakeError(
             "the answer has no such part", seen=part, hint="claims, or claims.3 for the places of one"
         )
-    listed, first = list(claims), int(number) - 1 if number else offset
+    listed, first = list(islice(claims, MOST_CLAIMS + 1)), int(number) - 1 if number else offset
     reader = open_reader(table, *others)
     for most in (limit, *(count for count in (20, 10, 5, 2, 1) if count < limit)):
         amounts = (

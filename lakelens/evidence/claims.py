@@ -149,12 +149,13 @@ class Cited(Named):
 class Evidence(Displayable):
     """What is said, each with its places: `claims` in figures, `quoted` in words of the table.
 
-    `left` claims come after these, and `unsaid` of these were left out: their places do not bear them out.
+    `left` claims come after these, and `unsaid` of these were left out: their places do not bear them out. Where `is_cut`
+    there is more to be claimed than was looked at.
     """
 
-    def __init__(self, cited: Iterable[Cited], left: int, unsaid: int) -> None:
+    def __init__(self, cited: Iterable[Cited], left: int, unsaid: int, is_cut: bool = False) -> None:
         self.cited = tuple(cited)
-        self.left, self.unsaid = left, unsaid
+        self.left, self.unsaid, self.is_cut = left, unsaid, is_cut
 
     @property
     def claims(self) -> tuple[Cited, ...]:

@@ -12,8 +12,8 @@ from lakelens.evidence.claims import ANY, Citation, Cited, Claim, Evidence
 from lakelens.evidence.reading import Rereader
 from lakelens.model.facts.json_values import make_plain
 
-#: Claims that are looked at to say how many there are.
-_MOST = 20_000
+#: Claims that are looked at; where there are more, that is said.
+MOST_CLAIMS = 2_000
 
 
 def open_reader(table: Any, *others: Any) -> Rereader:
@@ -65,7 +65,9 @@ def gather(
     >>> evidence.claims[0].says, evidence.claims[0].citations[0].path, evidence.unsaid
     ('format_version of the table', '$.format-version', 0)
     """
-    reader, listed = reader or open_reader(table), list(islice(claims, _MOST))
+    reader, listed = reader or open_reader(table), list(islice(claims, MOST_CLAIMS + 1))
+    is_cut = len(listed) > MOST_CLAIMS
+    listed = listed[:MOST_CLAIMS]
     chosen = listed[offset:] if most is None else listed[offset : offset + most]
     cited, unsaid = [], 0
     for number, claim in enumerate(chosen, offset + 1):
@@ -74,7 +76,7 @@ def gather(
             cited.append(said)
         elif claim.value is not ANY:
             unsaid += 1
-    return Evidence(cited, max(0, len(listed) - offset - len(chosen)), unsaid)
+    return Evidence(cited, max(0, len(listed) - offset - len(chosen)), unsaid, is_cut)
 
 
 def _keep(text: str) -> str:
@@ -106,7 +108,7 @@ def describe_evidence(evidence: Evidence, mark: Callable[[str], str] = _keep) ->
         }
         for cited in evidence.claims
     ]
-    return {"claims": claims, "quoted": quoted, "unsaid": evidence.unsaid}
+    return {"claims": claims, "quoted": quoted, "unsaid": evidence.unsaid, "is_cut": evidence.is_cut}
 
 
 def _describe_subject(cited: Cited, mark: Callable[[str], str]) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from lakelens.evidence.places import Places
 
 #: A sum or a count of more parts than this is not said: all of its places are read again.
 MOST_PARTS = 2_000
-#: Things of a list that are claimed of, one by one.
-MOST_THINGS = 10_000
+#: Things of a list that are claimed of, one by one: as many as show that there are too many to be summed.
+MOST_THINGS = MOST_PARTS + 1
 #: Facts that are said as they are stored, whatever became of them since: names, and what stands in words.
 _AS_STORED = ("recorded_path", "name", "type", "doc", "file_format", "content", "operation")
 

@@ -10,6 +10,7 @@ import io
 import json
 import re
 import zlib
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -41,6 +42,7 @@ class OpenedFile:
     def __init__(self, data: bytes, path: str) -> None:
         self.data, self.path = data, path
         self._indexes: dict[str, dict[Any, int]] = {}
+        self._unpacked: dict[int, tuple[Sequence[Span], tuple[int, int] | None, Octets]] = {}
 
     @property
     def is_avro(self) -> bool:
@@ -93,23 +95,29 @@ class OpenedFile:
         return [self._indexes[first.key][first.value], *steps[1:]]
 
     @cached_property
-    def blocks(self) -> list[tuple[int, tuple[int, int] | None, Octets, tuple[Span, ...]]]:
-        """The blocks of an Avro file: the number of the first record, the stored bytes where packed, and the records."""
+    def blocks(self) -> list[tuple[range, Span]]:
+        """The blocks of an Avro file: the numbers of their records, and these as they are stored."""
         from lakelens.codecs.kinds import explain
 
-        found: list[tuple[int, tuple[int, int] | None, Octets, tuple[Span, ...]]] = []
+        found: list[tuple[range, Span]] = []
         first = 0
         for block in explain(self.data, "avro").iter_children():
             parts = {part.label: part for part in block.iter_children()} if "block" in block.label else {}
-            if "count" not in parts or "records" not in parts:
-                continue
-            records, data, stored = parts["records"], self.data, None
-            if records.is_packed:
-                stored = (records.start, records.end)
-                data, records = records.unpack()
-            found.append((first, stored, data, tuple(records.iter_children())))
-            first += parts["count"].value
+            if "count" in parts and "records" in parts:
+                found.append((range(first, first + parts["count"].value), parts["records"]))
+                first = found[-1][0].stop
         return found
+
+    def open_block(self, number: int) -> tuple[Span, tuple[int, int] | None, Octets]:
+        """Open the block of a record: the record, the stored bytes where they are packed, and what they unpack to."""
+        at = bisect_right(self.blocks, number, key=lambda block: block[0].start) - 1
+        if at not in self._unpacked:
+            _, records = self.blocks[at]
+            stored = (records.start, records.end) if records.is_packed else None
+            unpacked = records.unpack() if records.is_packed else (self.data, records)
+            self._unpacked[at] = tuple(unpacked[1].iter_children()), stored, unpacked[0]
+        opened, stored, data = self._unpacked[at]
+        return opened[number - self.blocks[at][0].start], stored, data
 
 
 class Rereader:
@@ -237,23 +245,20 @@ def _find_in_blocks(
     opened: OpenedFile, number: int, way: Way
 ) -> tuple[tuple[int, int] | None, tuple[int, int] | None, bytes]:
     """Find the bytes of a field of an Avro record: those of its value, without the branch and the size before it."""
-    for first, stored, data, records in opened.blocks:
-        if not first <= number < first + len(records):
-            continue
-        field: Span | None = records[number - first]
-        for name in [step for step in way if not isinstance(step, slice)]:
-            parts = [] if field is None else list(field.iter_children())
-            inner = next((part for part in parts if part.label == "value"), None)
-            if inner is not None and all(part.label != name for part in parts):
-                parts = list(inner.iter_children())
-            field = next((part for part in parts if part.label in (name, f"[{name}]")), None)
-        if field is None:
-            break
-        start, end = _strip_value(field)
-        for part in [step for step in way if isinstance(step, slice)]:
-            start, end = start + part.start, start + part.stop
-        return (start, end), stored, bytes(data[start:end])
-    return _NOWHERE
+    record, stored, data = opened.open_block(number)
+    field: Span | None = record
+    for name in [step for step in way if not isinstance(step, slice)]:
+        parts = [] if field is None else list(field.iter_children())
+        inner = next((part for part in parts if part.label == "value"), None)
+        if inner is not None and all(part.label != name for part in parts):
+            parts = list(inner.iter_children())
+        field = next((part for part in parts if part.label in (name, f"[{name}]")), None)
+    if field is None:
+        return _NOWHERE
+    start, end = _strip_value(field)
+    for part in [step for step in way if isinstance(step, slice)]:
+        start, end = start + part.start, start + part.stop
+    return (start, end), stored, bytes(data[start:end])
 
 
 def _strip_value(field: Span) -> tuple[int, int]:

@@ -29,6 +29,8 @@ def card_of_evidence(evidence: Evidence, detail: int = 1) -> Card:
         body.append(
             Note(f"{wording.plural(evidence.unsaid, 'claim')} left out: no place bears them out.", "mute")
         )
+    if evidence.is_cut:
+        body.append(Note("There is more to be claimed: only the first claims were looked at.", "mute"))
     return Card("Evidence", sentence, body=tuple(body))
 
 
