@@ -56,8 +56,8 @@ _RULES_OUT = {
     "!=": {("value", "=")},
     "<>": {("value", "=")},
 }
-_TERM = re.compile(r"\s*[\w.`\"]+\s*(<=|>=|<>|!=|=|<|>)\s*(.+?)\s*", re.S)
-_LIST = re.compile(r"\s*[\w.`\"]+\s+(NOT\s+)?IN\s*\((.*)\)\s*", re.S | re.I)
+_TERM = re.compile(r"\s*(?:[\w.\"]+|`[^`]*`)\s*(<=|>=|<>|!=|=|<|>)\s*(.+?)\s*", re.S)
+_LIST = re.compile(r"\s*(?:[\w.\"]+|`[^`]*`)\s+(NOT\s+)?IN\s*\((.*)\)\s*", re.S | re.I)
 
 
 def check_limit(claim: dict[str, Any], stored: Any) -> None:
