@@ -41,9 +41,8 @@ def make_verb(question: Question) -> click.Command:
                 described["evidence"] = load("lakelens.evidence.gathering:describe_evidence")(evidence)
             output.write_answer(table, **described)
         else:
-            output.show_view(found, detail)
-            if evidence is not None:
-                output.show_view(evidence, detail)
+            shown = found if evidence is None else load("lakelens.evidence.claims:Answered")(found, evidence)
+            output.show_view(shown, detail)
         if question.damage and (line := load(question.damage)(table, found)):
             end_with(line, DAMAGED)
 

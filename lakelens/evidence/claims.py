@@ -176,6 +176,17 @@ class Evidence(Displayable):
         return f"<Evidence: {len(self.cited)} claims, {self.places} places>"
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class Answered(Displayable):
+    """An answer with its evidence, which its card has as a fold."""
+
+    answer: Any
+    evidence: Evidence
+
+    def __repr__(self) -> str:
+        return f"<Answered {self.answer!r}, {self.evidence!r}>"
+
+
 def _read_time(value: Any) -> Any:
     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=int(value))
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from lakelens.answers.question import Question, load
+from lakelens.answers.question import Question, ask, find_question, load
 from lakelens.errors import LakeError
-from lakelens.evidence.claims import ANY, Citation, Cited, Claim, Evidence
+from lakelens.evidence.claims import ANY, Answered, Citation, Cited, Claim, Evidence
 from lakelens.evidence.reading import Rereader
 from lakelens.model.facts.json_values import make_plain
 
@@ -37,6 +37,17 @@ def gather_answer(table: Any, question: Question, answer: Any) -> Evidence:
     """Gather the evidence of an answer to a question, with up to a thousand places of each claim."""
     reader = open_reader(table, *list_others(question, answer))
     return gather(table, list_claims(table, question, answer), parts=1_000, reader=reader)
+
+
+def ask_cited(table: Any, name: str, **options: Any) -> Answered:
+    """Ask a question by its name and gather the evidence of its answer. Raises `LakeError`.
+
+    >>> import lakelens as ll
+    >>> ask_cited(ll.sample("iceberg"), "explain", where="id > 15").evidence.claims[0].says
+    'id of the snapshot'
+    """
+    question, answer = find_question(name), ask(table, name, **options)
+    return Answered(answer, gather_answer(table, question, answer))
 
 
 def list_others(question: Question, answer: Any) -> list[Any]:

@@ -20,7 +20,7 @@ CARDS = {
         "answers.biography": """analysis.life.biography.Biography analysis.life.events.Events model.life.lifetimes.Lifetimes
             model.life.lifetimes.Lifetime""",
         "answers.check": "analysis.check.check.Check analysis.check.check.FirstAid analysis.check.check.Defects",
-        "answers.evidence": "evidence.claims.Evidence evidence.claims.Cited",
+        "answers.evidence": "evidence.claims.Evidence evidence.claims.Cited evidence.claims.Answered",
         "answers.commits": """practice.commits.seen.Moments practice.commits.seen.Kills
             practice.commits.seen.AnomalyTable""",
         "answers.compare": "analysis.compare.Comparison",

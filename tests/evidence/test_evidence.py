@@ -203,7 +203,7 @@ def test_what_agents_are_given_is_supported(name: str) -> None:
     asked: dict[str, Any] = {
         "explain": where,
         "row": where,
-        "compare": {"other": "."},
+        "compare": None,
         "biography": {"file": table.files[0].path},
         "dry_run": None,
         "conflict": {**where, "base": "~1", "operation": "delete"},

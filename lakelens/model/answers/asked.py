@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from lakelens import display
-from lakelens.answers.question import ask, list_added
+from lakelens.answers.question import ask, list_added, load
 
 if TYPE_CHECKING:
     import os
@@ -36,7 +36,7 @@ class Answers:
 
     __slots__ = ()
 
-    def ask(self, question: str, **options: Any) -> Any:
+    def ask(self, question: str, *, evidence: bool = False, **options: Any) -> Any:
         """Ask a question by its name: one of those below, or one that another package added.
 
         A question that was added is a method too: `table.ask("ages", most=3)` is `table.ages(most=3)`.
@@ -45,6 +45,8 @@ class Answers:
         ----------
         question
             The name of the question: "check", "health", "explain", "space", "row", "biography", "dry_run", or another.
+        evidence
+            Whether to give the answer with its evidence: an object of both, whose card has the evidence as a fold.
         options
             What it asks for, by name; what is left out has its default.
 
@@ -58,7 +60,11 @@ class Answers:
         >>> import lakelens as ll
         >>> ll.sample("iceberg").ask("check").ok
         True
+        >>> ll.sample("iceberg").ask("check", evidence=True).evidence.unsaid
+        0
         """
+        if evidence:
+            return load("lakelens.evidence.gathering:ask_cited")(self, question, **options)
         return ask(self, question, **options)
 
     def __getattr__(self, name: str) -> Any:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from lakelens.evidence.claims import Citation, Cited, Evidence
+from dataclasses import replace
+
+from lakelens.evidence.claims import Answered, Citation, Cited, Evidence
+from lakelens.options import display
 from lakelens.views.card import cells, wording
-from lakelens.views.card.model import Body, Card, Cell, Column, Grid, Note
+from lakelens.views.card.model import Body, Card, Cell, Column, Fold, Grid, Note
 from lakelens.views.describe import describe
 
 _MOST_PLACES = 5
@@ -24,7 +27,13 @@ def card_of_evidence(evidence: Evidence, detail: int = 1) -> Card:
         f"{wording.plural(len(evidence.cited), 'claim')}, {wording.plural(evidence.places, 'place')} "
         f"in {wording.plural(len(files), 'file')}"
     )
-    body: list[Body] = [_grid_places(evidence.cited, detail), Note(_OFFSETS, "mute")]
+    # of many those first that decide something, then sums
+    ranked = sorted(evidence.cited, key=lambda cited: (cited.rule is None, not cited.how))
+    shown = tuple(ranked[: display.max_rows]) if len(ranked) > display.max_rows else evidence.cited
+    grid = _grid_places(shown, detail)
+    if more := len(ranked) - len(shown):
+        grid = replace(grid, more=f"and {wording.plural(more, 'more claim')}", how=".evidence.cited")
+    body: list[Body] = [grid, Note(_OFFSETS, "mute")]
     if evidence.unsaid:
         body.append(
             Note(f"{wording.plural(evidence.unsaid, 'claim')} left out: no place bears them out.", "mute")
@@ -32,6 +41,15 @@ def card_of_evidence(evidence: Evidence, detail: int = 1) -> Card:
     if evidence.is_cut:
         body.append(Note("There is more to be claimed: only the first claims were looked at.", "mute"))
     return Card("Evidence", sentence, body=tuple(body))
+
+
+@describe.register
+def card_of_answered(answered: Answered, detail: int = 1) -> Card:
+    """Draw the card of the answer, with its evidence as the last of its folds."""
+    card, cited = describe(answered.answer, detail), card_of_evidence(answered.evidence, detail)
+    return replace(
+        card, folds=(*card.folds, Fold("Evidence", cited.sentence, lambda: cited.body, opened=True))
+    )
 
 
 @describe.register
