@@ -82,7 +82,7 @@ def _format_claim(cited: Cited) -> str:
     value = wording.clean(cells.value(cited.value).text, 120)
     about = "" if cited.about is None else f" [{wording.clean(str(cited.about), 80)}]"
     if cited.rule is not None:
-        return f"{cited.says}{about}: {_format_verdict(cited)}"
+        return f"{_format_verdict(cited)}: {cited.says}{about}"
     if cited.is_quoted:
         return f"{cited.says}{about}: the table says: {value}"
     derived = f", the {cited.how} of {wording.plural(len(cited.citations) + cited.left, 'place')}"
