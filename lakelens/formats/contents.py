@@ -191,16 +191,17 @@ class TableStorage:
 
     def __init__(self, access: TableAccess) -> None:
         self._access = access
+        self.store = access.store
 
     def read_footer(self, path: str, file_format: str) -> Footer:
         """See `Storage.read_footer`."""
-        return read_footer(self._access.store, self._access.find_place(path), file_format)
+        return read_footer(self.store, self._access.find_place(path), file_format)
 
     def follow(
         self, files: Iterable[T], place: Callable[[T], tuple[str, int | None]], *, whole: bool = False
     ) -> Iterator[T]:
         """See `Storage.follow`."""
-        return fetch_files_along(self._access.store, files, place, whole=whole)
+        return fetch_files_along(self.store, files, place, whole=whole)
 
     def explain_file(self, path: str) -> BytesView:
         """See `Storage.explain_file`."""
@@ -208,13 +209,13 @@ class TableStorage:
 
         if not self._holds(path):
             raise Missing("no file of this directory", path=self._access.locator.root)
-        return explain_file(self._access.store, path, caption=Caption(place=path.rpartition("/")[2]))
+        return explain_file(self.store, path, caption=Caption(place=path.rpartition("/")[2]))
 
     def read_document(self, path: str) -> Any:
         """See `Storage.read_document`; `budgets.max_document` is the most that is read, and unpacked."""
         if not self._holds(path):
             raise Missing("no file of this directory", path=self._access.locator.root)
-        store = self._access.store
+        store = self.store
         size, most = store.info(path).size, budgets.max_document
         if size > most:
             message = f"is no document: {size:,} bytes, at most {most:,} are read (budgets.max_document)"
@@ -234,7 +235,7 @@ class TableStorage:
         if not self._holds(path):
             raise Missing("no file of this directory", path=self._access.locator.root)
         digest, start = blake2b(digest_size=16), 0
-        while piece := self._access.store.read_range(path, start, _PIECE):
+        while piece := self.store.read_range(path, start, _PIECE):
             digest.update(piece)
             start += len(piece)
         return digest.digest()
@@ -246,11 +247,11 @@ class TableStorage:
         if not path.startswith(root) or any(step in ("", ".", "..") or "\0" in step for step in steps):
             return False
         try:
-            if self._access.store.scheme == "file":
+            if self.store.scheme == "file":
                 home = os.path.realpath(root)
                 if os.path.realpath(path) != os.path.join(home, *steps):  # noqa: PTH118
                     return False
-            return not self._access.store.info(path).is_dir
+            return not self.store.info(path).is_dir
         except (OSError, ValueError, LakeError):  # a name that no file can have
             return False
 
@@ -260,7 +261,7 @@ class TableStorage:
         """See `Storage.read_columns`; of an Avro file all columns, whatever was asked for."""
         import pyarrow as pa
 
-        store, path = self._access.store, self._access.find_place(path)
+        store, path = self.store, self._access.find_place(path)
         kind = choose_kind(read_kind(store, path), file_format)
         if kind not in ("parquet", "orc"):
             rows: Any = read_rows_as(store, path, kind, 2**62)
@@ -274,7 +275,7 @@ class TableStorage:
 
     def divide(self, path: str, file_format: str, size: int) -> FileDivision | None:
         """See `Storage.divide`: Parquet by its column chunks, ORC by the streams of its stripes, nothing else."""
-        store, path = self._access.store, self._access.find_place(path)
+        store, path = self.store, self._access.find_place(path)
         kind = choose_kind(read_kind(store, path), file_format)
         if kind == "parquet":
             from lakelens.codecs.parquet import sizes as parquet

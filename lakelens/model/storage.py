@@ -89,7 +89,9 @@ class Referrers(Sequence[str]):
 
 
 class Storage(Protocol):
-    """Where a table's data files are stored, and what they say of themselves."""
+    """Where a table's data files are stored, and what they say of themselves; `store` reads any file of it."""
+
+    store: Any
 
     def read_footer(self, path: str, file_format: str) -> Footer:
         """Read the facts that a data file records about itself. Raises `LakeError`."""

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from lakelens.analysis.diff.diff import Diff
     from lakelens.analysis.timeline.timeline import Timeline
     from lakelens.analysis.tree import StorageTree
-    from lakelens.io.store import Store
     from lakelens.model.manifest import Manifest
     from lakelens.model.scan.plan import FileScan
     from lakelens.views.render.plot import Plot
@@ -179,11 +178,6 @@ class Table(Reopened, Answers, Arranged, Pages, Explainable, Displayable):
     def format_version(self) -> int | None:
         """The version of its format, where that has versions."""
         return self._told.format_version()
-
-    @property
-    def store(self) -> Store | None:
-        """How its files are read; None where its format does not say."""
-        return getattr(self._told.access, "store", None)
 
     @property
     def storage(self) -> Storage:
