@@ -21,7 +21,9 @@ def open_reader(table: Any, *others: Any) -> Rereader:
 
     Raises `LakeError` for one whose format does not say how they are read.
     """
-    stores = [(other.location, getattr(other.storage, "store", None)) for other in (table, *others)]
+    stores: list[Any] = [
+        (other.location, getattr(other.storage, "store", None)) for other in (table, *others)
+    ]
     if None in (store for _, store in stores):
         raise LakeError("the format of the table does not say how its files are read", path=table.location)
     return Rereader(stores[0][1], table.location, dict(stores[1:]))
