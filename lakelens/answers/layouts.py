@@ -29,6 +29,14 @@ _SAMPLE = Option(
     label="rows to read",
     example="none, for bounds alone",
 )
+_ROW_GROUPS = Option(
+    name="row_groups",
+    kind="flag",
+    default=False,
+    flags=("--row-groups",),
+    help="count row groups and requests too: today by the footers of the files that are read",
+    label="row groups",
+)
 _TARGET = Option(
     name="target_file_size",
     flags=("--target-file-size",),
@@ -59,6 +67,7 @@ WHAT_IF = Question(
         _WHERES,
         _PREDICATES,
         _SAMPLE,
+        _ROW_GROUPS,
     ),
     parts=(
         Datum("layout", "layout.__str__()"),
@@ -78,6 +87,7 @@ WHAT_IF = Question(
                     "most_files",
                     "most_bytes",
                 ),
+                *("row_groups", "then_row_groups", "requests", "then_requests"),
                 *("reads_more", "known_by", "by_today"),
             ),
         ),
@@ -104,17 +114,26 @@ ADVISE = Question(
     "of the columns that they name, by bytes saved for each byte rewritten; or to leave the table as it is",
     epilog="""lakelens advise sample:iceberg -w "id = 3" --sample 1000"""
     """  ·  lakelens advise sample:iceberg -w "id > 15" -w "p = 1" --sample 1000 --json""",
-    options=(_WHERES, _PREDICATES, _TARGET, _SAMPLE),
+    options=(_WHERES, _PREDICATES, _TARGET, _SAMPLE, _ROW_GROUPS),
     parts=(
         *("verdict", "reason", "headline"),
         Datum("snapshot_id", "snapshot.id"),
         *("source", "sampled_rows", "sampled_files", "files", "size_bytes", "asked", "predicates"),
-        *("today_bytes", "then_bytes", "saved_bytes", "tried", "not_foretold"),
+        *("today_bytes", "then_bytes", "saved_bytes", "today_row_groups", "today_requests"),
+        *("tried", "not_foretold"),
         Datum(
             "layouts",
             names=(
                 *("rank", "layout", "saved_bytes", "rewritten_bytes", "saved_per_byte"),
-                *("then_bytes", "then_files", "losers", "worst", "refusal"),
+                *(
+                    "then_bytes",
+                    "then_files",
+                    "then_row_groups",
+                    "then_requests",
+                    "losers",
+                    "worst",
+                    "refusal",
+                ),
             ),
         ),
         *("calls", "assumptions"),

@@ -69,6 +69,14 @@ _ANSWERS = (
     "table.biography(table.files[0].path)._repr_html_()",
     "table.row('int_5 = 6000', most_files=50_000)._repr_html_()",
 )
+#: Ten and twenty predicates, of columns whose bounds are narrow and wide.
+_TEN = "[f'long_3 > {n}000 AND long_3 < {n}500' for n in range(10)]"
+_TWENTY = f"{_TEN} + [f'int_5 = {{n}}777 AND double_6 > {{n}}' for n in range(10)]"
+_LAYOUTS = (
+    Step(f"table.what_if('sort by long_3', {_TEN})._repr_html_()", title="what_if(…) of 10 predicates"),
+    Step(f"table.advise({_TWENTY})._repr_html_()", title="advise(…) for 20 predicates"),
+    Step("table.compare(table.location)._repr_html_()", title="compare(…) with itself"),
+)
 #: The peak has what each leaves behind for the next.
 _ALL = Step(f"({', '.join((_EXPLAIN, *_ANSWERS, _REWRITE))})[0]", title="these answers, one after the other")
 FILES = (
@@ -87,6 +95,7 @@ FILES = (
     Step(_EXPLAIN),
     *(Step(statement) for statement in _ANSWERS),
     Step(_REWRITE, title="dry_run(…)._repr_html_()"),
+    *_LAYOUTS,
     _ALL,
 )
 #: Of a table of many files that has a hundred snapshots.

@@ -155,8 +155,12 @@ def judge_groups(
     merging: Merging | None,
     note: Callable[[LakeError, DataFile], None],
     storage: Storage | None = None,
+    *,
+    by_footers: bool = False,
 ) -> list[FileGroups]:
     """What the files themselves prove of their row groups. Reads their footers, and dictionaries and filters where asked.
+
+    With `by_footers` nothing else is read.
 
     `note` hears of a file that cannot be opened. Where rows are merged with those of other files, key columns alone decide.
     """
@@ -167,7 +171,7 @@ def judge_groups(
     for file in track(ahead, "footers", len(every)):
         try:
             groups = file.row_groups
-            judgement = None if groups is None else _judge_file(condition, groups, merging)
+            judgement = None if groups is None else _judge_file(condition, groups, merging, by_footers)
         except LakeError as error:  # a file that cannot be opened is read as far as metadata knows
             note(error, file)
             groups = judgement = None
@@ -175,7 +179,9 @@ def judge_groups(
     return found
 
 
-def _judge_file(condition: Condition, groups: RowGroups, merging: Merging | None) -> Judgement:
+def _judge_file(
+    condition: Condition, groups: RowGroups, merging: Merging | None, by_footers: bool
+) -> Judgement:
     from lakelens.arrays import np
 
     judgement = Judgement(condition, len(groups))
@@ -192,7 +198,7 @@ def _judge_file(condition: Condition, groups: RowGroups, merging: Merging | None
             judgement.add_ranges(term, ranges, "bounds", allowed[term.column])
     judgement.settle("bounds")
     for term in judgement.terms:
-        if not judgement.kept.any():
+        if by_footers or not judgement.kept.any():
             break
         for reason, mask in groups.exclude(term, judgement.kept.tolist()):
             none = np.fromiter(mask, np.bool_)

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from lakelens.analysis.layout.candidates import list_candidates
+from lakelens.analysis.layout.ground import Ground, Laid, ask_all
 from lakelens.analysis.layout.wanted import WantedLayout, read_size
-from lakelens.analysis.layout.what_if import Ground, Laid, ask_all
 from lakelens.display import Displayable, Named
 from lakelens.errors import LakeError
 from lakelens.model.collections import Items, Tabular
@@ -35,7 +35,8 @@ class TriedLayout(Named):
     """One layout that was tried, with what it saves and costs; None and a reason where nothing can be foretold of it.
 
     `rank` counts from 1; leaving the table as it is has 0. `saved_bytes` are fewer bytes to read, by all queries, and below
-    zero where more are read. `worst` is the predicate that loses most.
+    zero where more are read. `worst` is the predicate that loses most. `then_row_groups` and `then_requests` are those of
+    all queries, where row groups were asked for.
     """
 
     rank: int
@@ -49,6 +50,8 @@ class TriedLayout(Named):
     worst: str = ""
     refusal: str = ""
     wanted: WantedLayout | None = None
+    then_row_groups: int | None = None
+    then_requests: int | None = None
 
 
 class TriedLayouts(Items[TriedLayout]):
@@ -63,6 +66,8 @@ class TriedLayouts(Items[TriedLayout]):
         Fact("saved_per_byte", "float64"),
         Fact("then_bytes", "int64"),
         Fact("then_files", "int64"),
+        Fact("then_row_groups", "int64"),
+        Fact("then_requests", "int64"),
         Fact("losers", "int64"),
         Fact("worst"),
         Fact("refusal"),
@@ -82,11 +87,19 @@ class Advice(Tabular, Displayable):
         self.predicates = len(ground.asked)
         self.files, self.size_bytes = len(ground.facts), int(ground.sizes.sum())
         self.today_bytes = sum(ground.today[text][1] * number for text, number in ground.asked.items())
+        opened = sum(ground.today[text][0] * number for text, number in ground.asked.items())
+        #: the row groups and requests of all queries today, where they were asked for
+        self.today_row_groups = ground.sum_groups(lambda text: ground.groups_today[text])
+        self.today_requests = None if self.today_row_groups is None else 2 * opened + self.today_row_groups
         self.source = ground.rows.source
         self.sampled_rows = len(ground.rows) if self.source == "sample" else 0
         self.sampled_files = ground.rows.read_files
         tried = list(self._try_layouts(target_file_size))
-        self.layouts = TriedLayouts(_rank(tried, self.today_bytes, self.size_bytes))
+        groups, requests = self.today_row_groups, self.today_requests
+        leave = TriedLayout(
+            0, _LEAVE_IT, 0, 0, None, self.today_bytes, None, 0, "", "", None, groups, requests
+        )
+        self.layouts = TriedLayouts(_rank(tried, leave, self.size_bytes))
         best = self.layouts[0]
         self.best = best.wanted
         self.calls = (
@@ -109,9 +122,10 @@ class Advice(Tabular, Displayable):
 
     def _weigh(self, layout: WantedLayout, laid: Laid) -> TriedLayout:
         """Weigh a layout against today."""
-        then, losses = 0, {}
+        then, losses, opened = 0, {}, 0
         for text, number in self._ground.asked.items():
             files, size = laid.count(text)
+            opened += files * number
             files_today, size_today, _ = self._ground.today[text]
             then += size * number
             if size > size_today:
@@ -120,8 +134,22 @@ class Advice(Tabular, Displayable):
         saved, rewritten = self.today_bytes - then, self.size_bytes
         per_byte = round(saved / rewritten, 3) if rewritten else 0.0
         said = str(layout)
+        groups = self._ground.sum_groups(laid.count_groups)
+        requests = None if groups is None else 2 * opened + groups
         return TriedLayout(
-            0, said, saved, rewritten, per_byte, then, laid.outputs[0], len(losses), worst, "", layout
+            0,
+            said,
+            saved,
+            rewritten,
+            per_byte,
+            then,
+            laid.outputs[0],
+            len(losses),
+            worst,
+            "",
+            layout,
+            groups,
+            requests,
         )
 
     @property
@@ -185,16 +213,16 @@ class Advice(Tabular, Displayable):
         return f"<Advice for {self.table.name}: {self.headline}>"
 
 
-def _rank(tried: list[TriedLayout], today: int, size: int) -> Iterator[TriedLayout]:
+def _rank(tried: list[TriedLayout], leave: TriedLayout, size: int) -> Iterator[TriedLayout]:
     """Put what was tried in order; leaving it is before what does not pay."""
-    foretold = [row for row in tried if row.saved_bytes is not None]
+    foretold, today = [row for row in tried if row.saved_bytes is not None], leave.then_bytes or 0
     # `tried` is in the order of simplicity, which a sort keeps
     foretold.sort(key=lambda row: -round((row.saved_bytes or 0) * 100 / max(today, 1)))
     least = max(size, _LEAST_SHARE * today)
     pays = [row for row in foretold if (row.saved_bytes or 0) > least]
     others = [row for row in foretold if (row.saved_bytes or 0) <= least]
     yield from (replace(row, rank=rank) for rank, row in enumerate(pays, 1))
-    yield TriedLayout(0, _LEAVE_IT, 0, 0, None, today, None, 0)
+    yield leave
     yield from (replace(row, rank=rank) for rank, row in enumerate(others, len(pays) + 1))
     yield from (row for row in tried if row.saved_bytes is None)
 
@@ -205,9 +233,10 @@ def advise_layout(
     predicates: Any = None,
     target_file_size: Any = None,
     sample: int | None = None,
+    row_groups: bool = False,
 ) -> Advice:
     """Advise a layout: the question behind `Table.advise` and `lakelens advise`."""
-    ground = Ground(table, ask_all(table, where, predicates), sample)
+    ground = Ground(table, ask_all(table, where, predicates), sample, (), row_groups)
     if not ground.sizes.sum():
         raise LakeError("a table without data files has nothing to arrange", path=table.location)
     return Advice(table, ground, read_size(target_file_size))

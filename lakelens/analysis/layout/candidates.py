@@ -12,19 +12,17 @@ from collections.abc import Iterator
 from itertools import combinations, permutations
 from typing import TYPE_CHECKING
 
+from lakelens.analysis.layout.transforms import PERIODS, floor_times
 from lakelens.analysis.layout.wanted import WantedLayout
 from lakelens.model.stats import list_terms
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from lakelens.analysis.layout.what_if import Ground
+    from lakelens.analysis.layout.ground import Ground
 
 _MOST_COLUMNS = 6
 _MOST_ON_CURVES = 4
 _FEW_VALUES = 1_000
 _MOST_BUCKETS = 256
-_PERIODS = ("hour", "day", "month", "year")
 
 
 def list_candidates(ground: Ground, target_file_size: int | str | None) -> Iterator[WantedLayout]:
@@ -84,10 +82,11 @@ def _list_terms(ground: Ground, columns: list[str], size: int | str | None) -> I
         column = ground.rows.columns.get(name)
         if column is None or name in ground.rows.wide or most < 2:
             continue
+        periods = {word: floor_times(column.values, word) for word in PERIODS if word in allowed}
         made = [
             (word, f"{word}({name})")
-            for word in _PERIODS
-            if word in allowed and 2 <= _count_periods(column.values, word) <= most
+            for word, begun in periods.items()
+            if begun is not None and 2 <= len(begun.unique()) <= most
         ]
         if not made and "identity" in allowed and 2 <= len(column.values) <= most:
             made = [("identity", name)]
@@ -95,15 +94,3 @@ def _list_terms(ground: Ground, columns: list[str], size: int | str | None) -> I
             count = 1 << (most.bit_length() - 1)
             made.append((f"bucket[{count}]", f"bucket({count}, {name})"))
         yield from ((term, name) for word, term in made if (name, word) not in current)
-
-
-def _count_periods(values: pa.Array, word: str) -> int:
-    """Count the periods of times; 0 for what is no time."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not (pa.types.is_timestamp(values.type) or pa.types.is_date(values.type)):
-        return 0
-    if pa.types.is_date(values.type) and word == "hour":
-        return 0
-    return len(pc.unique(pc.floor_temporal(values.cast(pa.timestamp("us"), safe=False), unit=word)))

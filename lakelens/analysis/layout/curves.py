@@ -2,7 +2,7 @@
 
     z-order    each value becomes 8 bytes whose order is that of the values (integers with their sign turned, the bits of a
                float, the first 8 bytes of a text, zeros for null); the bits of the columns take turns, the highest first
-    Hilbert    each value becomes a number of 63 bits, and these a place on Hilbert's curve
+    Hilbert    each value becomes a number of 63 bits, the sign being dropped, and these a place on Hilbert's curve
 
 Follows `ZOrderByteUtils` of Iceberg 1.12, `ZIndexer` and `HilbertIndexer` of Paimon 0.9; the curve itself is that of
 J. Skilling, "Programming the Hilbert curve" (2004), as the latter's library has it.
@@ -44,9 +44,8 @@ def number_values(values: pa.Array, tick: str = "us") -> NDArray[Any]:
         whole = values.view(pa.int32())
     elif pa.types.is_timestamp(kind) or pa.types.is_time64(kind):
         whole = values.view(pa.int64())
-        if tick == "s" and pa.types.is_timestamp(kind):
-            seconds = values.cast(pa.timestamp("s", kind.tz), safe=False)
-            whole = seconds.view(pa.int64())
+        if tick != "us" and pa.types.is_timestamp(kind):
+            whole = values.cast(pa.timestamp(tick, kind.tz), safe=False).view(pa.int64())
     elif pa.types.is_integer(kind) or pa.types.is_boolean(kind):
         whole = values
     else:  # of others their place among the values stands for them
@@ -94,9 +93,13 @@ def order_hilbert(columns: Sequence[Ranks], tick: str = "us") -> list[NDArray[An
     [0, 1, 3, 2]
     """
     import numpy as np
+    import pyarrow as pa
 
-    sign = np.uint64(1 << 63)
-    place = [numbers & ~sign for numbers in _spread(columns, (1 << 63) - 1, tick)]
+    sign, place = np.uint64(1 << 63), []
+    for column, numbers in zip(columns, _spread(columns, (1 << 63) - 1, tick), strict=True):
+        # the bits of a float are taken as they are: numbers below zero lie among those above, by their amount
+        is_below = (numbers & sign == 0) & (column.codes >= 0) & pa.types.is_floating(column.values.type)
+        place.append(np.where(is_below, ~numbers, numbers) & ~sign)
     count, one = len(place), np.uint64(1)
     for bit in range(_HILBERT_BITS - 1, 0, -1):
         mask = np.uint64((1 << bit) - 1)

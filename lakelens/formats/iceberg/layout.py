@@ -46,6 +46,7 @@ def open_layout(table: IcebergTable) -> LayoutRules:
         tick="s",  # `SparkZOrderUDF` casts times to numbers, which are whole seconds
         write_calls=lambda resolved: _write_calls(table, resolved),
         read_call=read_call,
+        row_group=row_group,
         group_bytes=_GROUP_BYTES,
         fields=_list_fields(table),
         assumptions=(

@@ -38,15 +38,18 @@ def open_layout(table: PaimonTable) -> LayoutRules:
         raise Unsupported(
             "Paimon orders tables without fixed buckets alone", path=table.location, hint="bucket = -1"
         )
-    given = table.properties.get(_TARGET)
+    given, block = table.properties.get(_TARGET), str(table.properties.get("parquet.block.size", ""))
+    row_group = int(block) if block.isdigit() else _ROW_GROUP
     return LayoutRules(
         target=_DEFAULT if given is None else parse_size(str(given)),
         strategies=("sort", "zorder", "hilbert"),
         transforms=(),
         divide=divide_ranges,
-        roll=lambda pile, start, end, target: pile.find_rolls(start, end, target, _ROW_GROUP, _LOOKS),
+        roll=lambda pile, start, end, target: pile.find_rolls(start, end, target, row_group, _LOOKS),
+        tick="ms",
         write_calls=lambda resolved: _write_calls(table, resolved),
         read_call=read_call,
+        row_group=row_group,
         group_bytes=1 << 62,
         fields=tuple(field for spec in table.specs for field in spec.fields),
         assumptions=(

@@ -24,6 +24,7 @@ class Arranged:
         *,
         predicates: Any = None,
         sample: int | None = None,
+        row_groups: bool = False,
     ) -> WhatIf:
         """Foretell what predicates would read if the rows were arranged otherwise, and what that costs. Nothing is written.
 
@@ -42,6 +43,8 @@ class Arranged:
             well. A log of an object store is read with what is found in the environment.
         sample
             How many rows are read at most, of at most 64 files; None reads no data file, and takes values from bounds.
+        row_groups
+            Whether row groups and requests are counted too: today by the footers of every file that is read.
 
         Returns
         -------
@@ -58,11 +61,10 @@ class Arranged:
         --------
         >>> import lakelens as ll
         >>> ll.sample("iceberg").what_if(ll.Layout(sort_by="id"), ["id = 3"], sample=1_000)
-        <WhatIf of lakes.v3_merge_on_read, sort by id: 2,886 B instead of 1,913 B to read; 1 of 1 predicate reads more>
+        <WhatIf of lakes.v3_merge_on_read, sort by id: 2,893 B instead of 1,913 B to read; 1 of 1 predicate reads more>
         """
-        return cast(
-            "WhatIf", ask(self, "what_if", layout=layout, where=where, predicates=predicates, sample=sample)
-        )
+        asked = {"where": where, "predicates": predicates, "sample": sample, "row_groups": row_groups}
+        return cast("WhatIf", ask(self, "what_if", layout=layout, **asked))
 
     def advise(
         self,
@@ -71,6 +73,7 @@ class Arranged:
         predicates: Any = None,
         target_file_size: int | str | None = None,
         sample: int | None = None,
+        row_groups: bool = False,
     ) -> Advice:
         """Advise a layout for predicates, or to leave the table as it is. Nothing is written.
 
@@ -89,6 +92,8 @@ class Arranged:
             The bytes that a file is to have: a number, or text such as `"128 MiB"`; None for the table's own.
         sample
             How many rows are read at most, of at most 64 files; None reads no data file, and takes values from bounds.
+        row_groups
+            Whether row groups and requests are counted too: today by the footers of every file that is read.
 
         Returns
         -------
@@ -110,4 +115,4 @@ class Arranged:
         <Advice for lakes.v3_merge_on_read: leave it; no layout reads less than today>
         """
         asked = {"where": where, "predicates": predicates, "target_file_size": target_file_size}
-        return cast("Advice", ask(self, "advise", **asked, sample=sample))
+        return cast("Advice", ask(self, "advise", **asked, sample=sample, row_groups=row_groups))

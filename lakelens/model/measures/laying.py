@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from lakelens.model.schema import PartitionField
 
 
+#: How many rows a page has at most, by default: `parquet.page.row.count.limit`.
+PAGE_ROWS = 20_000
+
+
 @dataclass(frozen=True, slots=True)
 class Pile:
     """Rows in the order of their keys that an engine divides into files: what of each of them it divides by.
@@ -25,14 +29,14 @@ class Pile:
     rows: NDArray[np.float64]
     sizes: NDArray[np.float64]
     is_first: NDArray[np.bool_]
-    #: the bytes of a row before compression, which a writer holds until a row group is full; 0 where they are not known
+    #: the bytes of a row before it is encoded, which a writer holds until a page is full; 0 where they are not known
     raw_row: float = 0.0
 
     def find_rolls(self, start: int, end: int, limit: int, row_group: int, looks: int) -> list[int]:
         """Find where a writer begins another file between two places, for as long as one does not end by itself.
 
-        It looks after each `looks` rows whether row groups that are written and the one in memory reach `limit`; a row
-        group is written when it holds `row_group` bytes, and is compressed then.
+        It looks after each `looks` rows whether what it holds reaches `limit` bytes: pages and row groups that are full, as
+        they are stored, and the page that it fills, where each value takes what it takes by itself.
 
         >>> import numpy as np
         >>> Pile(np.full(50, 100.0), np.full(50, 1_000.0), np.ones(50, bool), 20.0).find_rolls(0, 50, 30_000, 1 << 27, 1_000)
@@ -43,9 +47,9 @@ class Pile:
         rows, size = float(self.rows[start:end].sum()), float(self.sizes[start:end].sum())
         stored = max(size / max(rows, 1), 1e-9)
         raw = max(self.raw_row, stored)
-        groups = max(0, -int((row_group - limit) // (row_group * stored / raw)))
-        held = limit - groups * row_group * stored / raw
-        most = np.ceil((groups * row_group + held) / raw / looks) * looks
+        page = min(PAGE_ROWS, row_group / raw)
+        full = max(0, -int((page * raw - limit) // (page * stored)))
+        most = np.ceil((full * page + (limit - full * page * stored) / raw) / looks) * looks
         if most >= rows:
             return []
         counted = np.cumsum(self.rows[start:end]) - self.rows[start:end]
@@ -60,9 +64,9 @@ class LayoutRules:
     `target` is the table's own size of a file, `strategies` the orders that it knows (`sort`, `zorder`, `hilbert`),
     `transforms` the partition transforms that a table can be given later, `fields` the partitioning that it has now.
     `divide` gives the places at which tasks begin in a pile, of a target, `roll` those at which a writer begins another file
-    between two places. `group_bytes` is how many bytes are ordered at once, `tick` what curves count times by, `write_calls`
-    writes the statements of a layout, `read_call` reads the options of one from a CALL. `assumptions` says what is followed,
-    and what is not known.
+    between two places. A row group holds `row_group` bytes. `group_bytes` is how many bytes are ordered at once, `tick`
+    what curves count times by, `write_calls` writes the statements of a layout, `read_call` reads the options of one from a
+    CALL. `assumptions` says what is followed, and what is not known.
     """
 
     target: int
@@ -72,6 +76,7 @@ class LayoutRules:
     roll: Callable[[Pile, int, int, int], list[int]]
     write_calls: Callable[[Any], tuple[str, ...]]
     read_call: Callable[[Any], dict[str, Any]]
+    row_group: int
     group_bytes: int
     fields: tuple[PartitionField, ...] = ()
     tick: str = "us"

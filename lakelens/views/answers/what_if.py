@@ -86,6 +86,7 @@ def _grid_predicates(answer: WhatIf) -> Grid:
                 cells.number(row.asked),
                 cells.size(row.size_bytes * row.asked),
                 today_bar,
+                *_count_groups(answer, row.row_groups, row.requests),
                 Cell(wording.clean(row.by_today, _MOST_WORDS), "mute"),
             ),
             (
@@ -95,17 +96,30 @@ def _grid_predicates(answer: WhatIf) -> Grid:
                 Cell(""),
                 _size(then),
                 then_bar,
+                *_count_groups(answer, row.then_row_groups, row.then_requests),
                 Cell("" if row.then_bytes is None else wording.clean(row.known_by, _MOST_WORDS), "mute"),
             ),
         ]
     sums = [("today", answer.today_bytes, answer.asked), ("then", answer.then_bytes, None)]
-    none = Cell("")
+    none, counted = Cell(""), ("row groups#", "requests#") if answer.with_row_groups else ()
+    names = ("when!", "files#", "bytes#", "asked#", "in all#", "", *counted, "known by")
     totals = [
-        (Cell(name), none, none, none if asked is None else cells.number(asked), _size(size), none, none)
+        (
+            *(Cell(name), none, none, none if asked is None else cells.number(asked), _size(size)),
+            *[none] * len(names[5:]),
+        )
         for name, size, asked in sums
     ]
-    names = ("when!", "files#", "bytes#", "asked#", "in all#", "", "known by")
     return cells.grid(names, rows, how=".predicates", groups=groups, totals=totals, noun="row")
+
+
+def _count_groups(answer: WhatIf, groups: int | None, requests: int | None) -> tuple[Cell, ...]:
+    """Write row groups and requests, where they were asked for."""
+    if not answer.with_row_groups:
+        return ()
+    if groups is None:
+        return Cell("not known", "mute"), Cell("")
+    return cells.number(groups), cells.optional_number(requests)
 
 
 def _size(size: int | None) -> Cell:

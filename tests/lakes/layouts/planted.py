@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from cases import Layout, Table, compact, order
+from tests.lakes.layouts.cases import Layout, Table, compact, order
 
 _SIZE = 12_288
 _PAIMON: Mapping[str, str] = {"bucket": "-1", "file.format": "parquet"}
@@ -136,6 +136,7 @@ TABLES = {
             _sort("service, level"),
             _sort("level"),
             _sort("took", "level"),
+            _sort("service", "level"),
             _curve("service, level"),
         ),
         {"service = 'service-07' AND level = 'ERROR'": 60, "service = 'service-11' AND level = 'WARN'": 40},
@@ -149,12 +150,12 @@ TABLES = {
             "service IN ('service-00', 'service-23')",
             "level = 'INFO' AND took > 50000",
         ),
-        ("sort service, level",),
+        ("level sort service",),
     ),
     "trips": _plant(
         "iceberg",
         {"trip LONG": "id", **_PLACE},
-        (_sort("lon"), _sort("lat"), _curve("lon, lat"), _sort("lon, lat")),
+        (_sort("lon"), _sort("lat"), _curve("lon, lat"), _sort("lon, lat"), _curve("lat, lon")),
         {
             _BOX.format(10, 30, 40, 55): 40,
             _BOX.format(-120, -90, 20, 40): 40,
@@ -169,7 +170,7 @@ TABLES = {
             "trip = 77",
             "trip < 900",
         ),
-        ("zorder lon, lat",),
+        ("zorder lon, lat", "zorder lat, lon"),
     ),
     "ledger": _plant(
         "iceberg",
@@ -213,6 +214,7 @@ TABLES = {
             _sort("visitor"),
             _sort("page"),
             _sort("visitor", "days(at)"),
+            _sort("at", "days(at)"),
             _curve("at, visitor"),
         ),
         {
@@ -229,7 +231,7 @@ TABLES = {
             "at >= '2026-01-02 00:00:00' AND at < '2026-01-05 00:00:00'",
             "visitor IN (1, 899)",
         ),
-        ("sort at",),
+        ("days(at) sort at", "zorder at, visitor"),
     ),
     "tickets": _plant(
         "iceberg",
@@ -244,6 +246,7 @@ TABLES = {
             _sort("team, points"),
             _sort("points"),
             _sort("points", "team"),
+            _sort("points", "bucket(4, team)"),
             _sort("opened", "team"),
             _curve("team, points"),
         ),
@@ -257,7 +260,7 @@ TABLES = {
             "ticket = 999",
             "ticket < 500",
         ),
-        ("team sort points", "sort team, points"),
+        ("team sort points",),
     ),
     "scans": _plant(
         "iceberg",
@@ -269,6 +272,7 @@ TABLES = {
         },
         (
             _sort("item", size=49_152),
+            _sort("shelf", size=49_152),
             _sort("shelf, item", size=49_152),
             _sort("weight", size=49_152),
             order(zorder="item, shelf", target=49_152),
@@ -284,7 +288,7 @@ TABLES = {
             "scan = 4000",
             "scan < 1000",
         ),
-        ("sort shelf, item",),
+        ("sort shelf", "sort shelf, item"),
         properties={
             "format-version": "2",
             "write.parquet.row-group-size-bytes": "16384",
@@ -298,7 +302,7 @@ TABLES = {
             "host INT": _draw(22, 200),
             "load DOUBLE": f"{_draw(23, 1000)} / 10.0",
         },
-        (_sort("at"), _sort("host"), _curve("at, host")),
+        (_sort("at", size=65_536), _sort("host", size=65_536), order(zorder="at, host", target=65_536)),
         {
             "at >= '2026-01-03 00:00:00' AND at < '2026-01-03 04:00:00'": 100,
             "at >= '2026-01-05 10:00:00' AND at < '2026-01-05 11:00:00'": 100,
@@ -385,6 +389,8 @@ TABLES = {
             _paimon("order", "lat"),
             _paimon("zorder", "lon,lat"),
             _paimon("hilbert", "lon,lat"),
+            _paimon("zorder", "lat,lon"),
+            _paimon("hilbert", "lat,lon"),
         ),
         {
             _BOX.format(-60, -40, 0, 20): 40,
@@ -400,7 +406,7 @@ TABLES = {
             "beacon = 77",
             "beacon < 1500",
         ),
-        ("zorder lon,lat", "hilbert lon,lat"),
+        ("zorder lon,lat", "zorder lat,lon"),
     ),
     "traces": _plant(
         "paimon",
@@ -434,7 +440,7 @@ TABLES = {
     "pings": _plant(
         "paimon",
         {"at TIMESTAMP": _AT, "host INT": _draw(32, 300), "millis INT": _draw(33, 5000)},
-        (_paimon("order", "at"), _paimon("order", "host")),
+        (compact("order", "at", 65_536), compact("order", "host", 65_536)),
         {
             "at >= '2026-01-03 00:00:00' AND at < '2026-01-03 08:00:00'": 100,
             "at < '2026-01-01 10:00:00'": 60,
@@ -458,7 +464,7 @@ TABLES = {
             "sold INT": _draw(35, 20000),
         },
         (_paimon("order", "shop"), _paimon("order", "sold")),
-        {"region = 'south'": 90, "region = 'east'": 30},
+        {"region = 'south'": 15, "region = 'east'": 5},
         (
             "shop = 250",
             "shop < 20",

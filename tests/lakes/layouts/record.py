@@ -24,16 +24,14 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 ROOT = Path("/tmp/lakes/layouts")
-sys.path[:0] = [str(HERE), str(HERE.parents[2])]
+sys.path.insert(0, str(HERE.parents[2]))
 os.environ |= {"HADOOP_USER_NAME": "lakes", "TZ": "UTC"}
 time.tzset()
-
-import cases  # noqa: E402
-import planted  # noqa: E402
 
 from lakelens.analysis.explain.judgement import REASONS  # noqa: E402
 from lakelens.opening import open_table  # noqa: E402
 from lakelens.spark import session  # noqa: E402
+from tests.lakes.layouts import cases, planted  # noqa: E402
 
 
 def main(arguments: list[str]) -> int:

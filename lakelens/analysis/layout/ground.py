@@ -1,0 +1,333 @@
+"""What a layout is judged on: what is asked, the files that there are, and those that would be.
+
+today    `explain`'s own rules, on the files that there are: exact
+then     the same rules, on files that are laid out of the rows that are known (`known`, `laying`, `laid`): foretold
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lakelens.analysis.explain.explanation import Explanation
+from lakelens.analysis.explain.files import FileFacts, judge_files, list_leaves
+from lakelens.analysis.explain.levels import judge_groups, try_indexes
+from lakelens.analysis.layout.known import KnownRows, draw_rows, read_rows
+from lakelens.analysis.layout.laid import LaidPlacement, describe_parts
+from lakelens.analysis.layout.laying import Laying
+from lakelens.analysis.layout.logged import LoggedPredicates
+from lakelens.analysis.layout.wanted import Resolved, WantedLayout, resolve_layout
+from lakelens.analysis.layout.weights import Weights, read_weights
+from lakelens.answers.question import load
+from lakelens.caching import cached_property
+from lakelens.errors import LakeError, Unsupported, say_value
+from lakelens.model.comparison import sum_known
+from lakelens.model.driver import open_part
+from lakelens.model.measures.laying import LayoutRules
+from lakelens.model.scan.placement import open_placement
+from lakelens.model.stats import list_terms
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from lakelens.model.datafile import DataFile
+    from lakelens.model.scan.placement import Placement
+    from lakelens.model.schema import Field, PartitionField
+    from lakelens.model.table import Table
+
+_MOST_PREDICATES = 1_000
+#: how many mean gaps between known rows a file reaches further, on both sides, at most: of values that are spread evenly
+#: 5 in 100 ends are beyond
+_MARGIN = 3.0
+_FEW = 30
+_GROUPS = (
+    "row groups are as large as full ones of today, else as a writer fills them; what dictionaries and bloom filters rule "
+    "out besides is not counted, today and then"
+)
+_REQUESTS = (
+    "requests: two to open a file (the length of its footer, the footer), and one for each row group, all of whose columns "
+    "are read"
+)
+
+
+def read_questions(where: Any) -> dict[str, int]:
+    """Read which predicates are asked and how often: one, several, or a mapping from each to its number.
+
+    >>> read_questions(["id = 1", "id = 2", "id = 1"]), read_questions({"id = 1": 30})
+    ({'id = 1': 2, 'id = 2': 1}, {'id = 1': 30})
+    """
+    asked: dict[str, int] = {}
+    if where is None or isinstance(where, str):
+        where = () if where is None else (where,)
+    if not isinstance(where, Iterable):
+        raise LakeError("where= takes predicates in SQL", seen=say_value(where))
+    pairs = where.items() if isinstance(where, Mapping) else ((text, 1) for text in where)
+    for text, number in pairs:
+        if not isinstance(text, str) or isinstance(number, bool) or not isinstance(number, int) or number < 0:
+            raise LakeError(
+                "where= takes predicates in SQL, or how often each is asked", seen=say_value((text, number))
+            )
+        asked[text] = asked.get(text, 0) + number
+    return asked
+
+
+def ask_all(table: Table, where: Any, predicates: Any) -> dict[str, int]:
+    """Read all that is asked of a table: given in words, and what event logs say of it."""
+    asked = Counter(read_questions(where.of(table) if isinstance(where, LoggedPredicates) else where))
+    if predicates is not None:
+        if not isinstance(predicates, LoggedPredicates):
+            predicates = load("lakelens.answers.logs:read_predicates")(predicates)
+        asked.update(predicates.of(table))
+    if not asked:
+        raise LakeError("no predicate to foretell", hint='where=["id = 5"], or predicates="eventlog/"')
+    if len(asked) > _MOST_PREDICATES:
+        raise LakeError(f"{len(asked):,} predicates; at most {_MOST_PREDICATES:,}")
+    return dict(asked)
+
+
+def open_rules(table: Table) -> LayoutRules:
+    """Open what the engine of a table's format does when it arranges rows. Raises `Unsupported`."""
+
+    def refuse(table: Table) -> LayoutRules:
+        raise Unsupported(f"how a {table.format} table is arranged again is not known", path=table.location)
+
+    rules: LayoutRules = open_part(table, "layout", refuse)
+    return rules
+
+
+class Ground:
+    """What a layout is judged on: the files of the current state, the predicates, and the rows that are known."""
+
+    def __init__(
+        self,
+        table: Table,
+        asked: Mapping[str, int],
+        sample: int | None,
+        columns: Sequence[str] = (),
+        with_row_groups: bool = False,
+    ) -> None:
+        self.table, self.asked, self.sample = table, asked, sample
+        self.with_row_groups = with_row_groups
+        if table.current is None:
+            raise Unsupported("a table without a snapshot has no rows to arrange", path=table.location)
+        self.before = table.reads
+        self.live = table.current.files
+        self.rules = open_rules(table)
+        self.placement: Placement = open_placement(table)
+        self._explained = {text: Explanation(table, text, table.current) for text in self.asked}
+        self.conditions = {text: explained.known for text, explained in self._explained.items()}
+        self.leaves: dict[str, Field] = dict(table.schema.leaves())
+        terms = [term for condition in self.conditions.values() for term in list_terms(condition)]
+        spoken = [term.column for term in terms if term.column in self.leaves]
+        #: the columns that predicates, partitions or layouts name
+        self.names = list(
+            dict.fromkeys([*spoken, *columns, *(field.source_name for field in self.kept_fields)])
+        )
+        self._stated = [name for term in terms for name in list_leaves(term)]
+
+    @cached_property
+    def kept_fields(self) -> tuple[PartitionField, ...]:
+        """The partition fields that the table has now."""
+        return tuple(field for field in self.rules.fields if field.source_name in self.leaves)
+
+    @cached_property
+    def facts(self) -> FileFacts:
+        """What manifests say of the data files, of every column that is spoken of."""
+        return FileFacts(self.live, self.placement, [*dict.fromkeys([*self._stated, *self.names])])
+
+    @cached_property
+    def sizes(self) -> NDArray[Any]:
+        """The bytes of the files."""
+        import numpy as np
+
+        sizes: NDArray[Any] = np.maximum(self.facts.numpy("size_bytes"), 0)
+        return sizes
+
+    @cached_property
+    def rows(self) -> KnownRows:
+        """The rows that are known of: from bounds, or read."""
+        fields = {name: self.leaves[name] for name in self.names if name in self.leaves}
+        if self.sample is None:
+            return draw_rows(self.facts, fields)
+        return read_rows(self.live, self.facts, fields, self.table.storage, self.sample)
+
+    @cached_property
+    def weights(self) -> Weights:
+        """What the footers of some files say of how rows are stored."""
+        return read_weights(self.live, self.facts, self.table.storage)
+
+    @cached_property
+    def today(self) -> dict[str, tuple[int, int, str]]:
+        """Of each predicate the files and bytes that it reads, and what rules out most of the others."""
+        from lakelens.analysis.explain.judgement import REASONS
+
+        read = {}
+        for text, condition in self.conditions.items():
+            judgement = judge_files(condition, self.facts)
+            try_indexes(judgement, self._take, self.facts)
+            reasons = Counter(judgement.reason[judgement.skipped].tolist())
+            words = "nothing rules a file out"
+            if reasons:
+                code, number = reasons.most_common(1)[0]
+                words = f"{REASONS[code].replace('_', ' ')}: {number:,} of {len(self.facts):,} files are ruled out"
+            read[text] = (int(judgement.kept.sum()), int(self.sizes[judgement.kept].sum()), words)
+        return read
+
+    @cached_property
+    def groups_today(self) -> dict[str, int | None]:
+        """Of each predicate the row groups that it reads by the footers of the files; None where they have none."""
+        groups: dict[str, int | None] = {}
+        merging, storage, findings = self.placement.merging, self.table.storage, self.table.findings
+
+        def note(error: LakeError, file: DataFile) -> None:
+            findings.add_error(error, file.path)
+
+        for text, explained in self._explained.items():
+            condition = self.conditions[text]
+            judged = judge_groups(condition, explained.kept, merging, note, storage, by_footers=True)
+            counts = [None if read.judgement is None else int(read.judgement.kept.sum()) for read in judged]
+            groups[text] = sum_known(*counts)
+        return groups
+
+    def sum_groups(self, count: Callable[[str], int | None]) -> int | None:
+        """Sum the row groups of all predicates, each as often as it is asked; None where not known, or not asked for."""
+        if not self.with_row_groups:
+            return None
+        counts = [(count(text), number) for text, number in self.asked.items()]
+        return sum_known(*(None if groups is None else groups * number for groups, number in counts))
+
+    def _take(self, places: NDArray[np.int64]) -> Any:
+        return self.live.take(self.facts.places[places].tolist())
+
+    def list_doubts(self, files: int) -> list[str]:
+        """List what the answer does not know of a layout that makes this number of files."""
+        rows, doubts = self.rows, []
+        if rows.source == "sample":
+            doubts.append(
+                "how the new files compress is measured on the columns that are known, encoded in the new order"
+            )
+        else:
+            doubts.append("how the new files compress is not foretold: bytes are those of today's rows")
+        if rows.source == "sample" and not rows.is_whole:
+            doubts.append(
+                f"of each new file about {len(rows) // max(files, 1):,} rows are known; "
+                f"of fewer than {_FEW} its bounds say little"
+            )
+        if self.with_row_groups:
+            doubts += [_GROUPS, _REQUESTS]
+        if len(self.facts) < len(self.live):
+            doubts.append("rows that deletes took are still counted")
+        return doubts
+
+    def has_bounds(self, name: str) -> bool:
+        """Whether files record bounds of a column: those that are written again do then, too."""
+        return self.facts.has_stats(name)
+
+    def arrange(self, layout: WantedLayout) -> Laid:
+        """Arrange the table, in thought."""
+        resolved = resolve_layout(layout, self.table.schema)
+        if layout.strategy not in self.rules.strategies:
+            known = ", ".join(self.rules.strategies)
+            raise Unsupported(f"{self.table.format} has no order {layout.strategy}", hint=known)
+        for field in resolved.spec.fields if resolved.spec is not None else ():
+            word = field.transform.partition("[")[0]
+            if word not in self.rules.transforms:
+                raise Unsupported(
+                    f"the partitions of a {self.table.format} table cannot be changed later",
+                    path=self.table.location,
+                )
+        if layout.partition_by == () and not resolved.keys:
+            raise LakeError("a layout without partitions names an order", hint="sort_by=…")
+        return Laid(self, resolved)
+
+
+class Laid:
+    """One layout on a ground: the files that come out, and what each predicate reads of them."""
+
+    def __init__(self, ground: Ground, resolved: Resolved) -> None:
+        self.ground, self.resolved = ground, resolved
+        self.laying = Laying(
+            resolved,
+            ground.rows,
+            ground.rules,
+            ground.kept_fields,
+            lambda field, source, value: ground.placement.transform(field, source.type, value),
+            ground.leaves,
+            ground.weights,
+            len(ground.facts),
+        )
+        self.placement = LaidPlacement(ground.placement, self.laying.partition_fields)
+        self._judged: dict[tuple[float, bool], FileFacts] = {}  # by margin, of files or of row groups
+
+    @cached_property
+    def refusal(self) -> str:
+        """Why nothing can be said of this layout; empty where something can."""
+        unknown = self.laying.unknown
+        if unknown:
+            how = "bounds" if self.ground.sample is None else "sample"
+            return f"nothing is known of {', '.join(unknown)}: no {how} says anything of it"
+        wide = self.ground.rows.wide
+        spread = [key.column for key in self.resolved.keys if key.column in wide]
+        if spread:
+            share = round(wide[spread[0]] * 100)
+            return (
+                f"bounds are too wide: a file spans {share} % of {spread[0]}, and what is between is not known; "
+                "sample=100_000 reads rows"
+            )
+        return ""
+
+    @cached_property
+    def outputs(self) -> tuple[int, int]:
+        """How many files come out, and their bytes."""
+        if self.refusal:
+            return 0, 0
+        facts = self._facts(1.0)
+        return len(facts), int(facts.numpy("size_bytes").sum())
+
+    def _facts(self, margin: float, of_groups: bool = False) -> FileFacts:
+        if (margin, of_groups) not in self._judged:
+            ground = self.ground
+            names = [name for name in ground.names if ground.has_bounds(name)]
+            nans = {name: ground.facts.stat("nan_counts", name) for name in names}
+            counted = [
+                name for name, known in nans.items() if known is not None and known.null_count < len(known)
+            ]
+            starts = self.laying.group_starts if of_groups else self.laying.starts
+            laid = describe_parts(self.laying, starts, names, counted, margin)
+            self._judged[margin, of_groups] = FileFacts(laid, self.placement, names)
+        return self._judged[margin, of_groups]
+
+    def foretell(self, text: str) -> tuple[int, int, int, int, str]:
+        """Foretell a predicate: files and bytes, the most that they may be, and by what that is known."""
+        condition, rows = self.ground.conditions[text], self.ground.rows
+        counts = self.count(text)
+        most = counts if rows.is_whole else tuple(map(max, counts, self.count(text, _MARGIN)))
+        if rows.source == "bounds":
+            how = "bounds of files, as if their values were spread evenly between"
+        elif rows.is_whole:
+            how = f"all rows of {rows.read_files:,} files"
+        else:
+            how = f"sample: {counts[0]:,} to {most[0]:,} files" if most[0] > counts[0] else "sample"
+        lacking = [term.column for term in list_terms(condition) if not self.ground.has_bounds(term.column)]
+        if lacking:
+            how += f"; no bounds of {lacking[0]} are recorded"
+        return counts[0], counts[1], most[0], most[1], how
+
+    def count(self, text: str, margin: float = 1.0) -> tuple[int, int]:
+        """Count the files that a predicate would read, and their bytes, where each file is wider by some gaps."""
+        facts = self._facts(margin)
+        kept = judge_files(self.ground.conditions[text], facts).kept
+        return int(kept.sum()), int(facts.numpy("size_bytes")[kept].sum())
+
+    def count_groups(self, text: str) -> int | None:
+        """Count the row groups that a predicate would read of its files; None where their size is not known."""
+        import numpy as np
+
+        laying, condition = self.laying, self.ground.conditions[text]
+        if not laying.group_rows:
+            return None
+        kept = judge_files(condition, self._facts(1.0)).kept
+        file = np.searchsorted(laying.starts, laying.group_starts, side="right") - 1
+        return int((judge_files(condition, self._facts(1.0, True)).kept & kept[file]).sum())
