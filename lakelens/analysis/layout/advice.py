@@ -190,7 +190,7 @@ class Advice(Tabular, Displayable):
         if first.saved_bytes <= 0:
             return "no layout reads less than today"
         if first.saved_bytes <= first.rewritten_bytes:
-            per_byte = f"{first.saved_per_byte:,.1f}"
+            per_byte = f"{first.saved_per_byte:,.2f}"
             best = f"the best of {self.tried} layouts saves {per_byte} bytes for each byte rewritten"
             return f"{best}; worth it is more than 1"
         share = first.saved_bytes * 100 // max(self.today_bytes, 1)

@@ -23,7 +23,7 @@ def card_of_advice(advice: Advice, detail: int = 1) -> Card:
         per_byte = advice.layouts[0].saved_per_byte or 0.0
         said = wording.clean(replace(advice.best, target_file_size=None), _MOST_WORDS)
         title = said[:1].upper() + said[1:]
-        outcome = f"saves {per_byte:,.1f} bytes of reading for each byte rewritten"
+        outcome = f"saves {per_byte:,.2f} bytes of reading for each byte rewritten"
     source = "bounds alone"
     if advice.source == "sample":
         rows, files = (
@@ -31,14 +31,17 @@ def card_of_advice(advice: Advice, detail: int = 1) -> Card:
             wording.plural(advice.sampled_files, "file"),
         )
         source = f"{rows} of {files}"
-    tried = wording.plural(advice.tried, "layout")
+    tried = f"{wording.plural(advice.tried, 'layout')} tried"
+    if advice.not_foretold:
+        tried += f" ({wording.count(advice.not_foretold)} more cannot be foretold)"
     words = (
         f"{wording.size(advice.then_bytes)} instead of {wording.size(advice.today_bytes)} to read for {asked}, for "
-        f"{wording.size(advice.size_bytes)} rewritten. {tried} tried, foretold from {source}; nothing was written."
+        f"{wording.size(advice.size_bytes)} rewritten. {tried}, foretold from {source}; nothing was written."
     )
     if advice.best is None:
+        verb = "reads" if advice.asked == 1 else "read"
         words = (
-            f"{asked} read {wording.size(advice.today_bytes)} today. {tried} tried, foretold from {source}; "
+            f"{asked} {verb} {wording.size(advice.today_bytes)} today. {tried}, foretold from {source}; "
             "nothing was written."
         )
     note = (
@@ -71,7 +74,7 @@ def _grid_layouts(advice: Advice) -> Grid:
     rows = []
     for row, bar in zip(advice.layouts, bars, strict=True):
         saved = row.saved_bytes
-        per_byte = "" if row.saved_per_byte is None else f"{row.saved_per_byte:,.1f}"
+        per_byte = "" if row.saved_per_byte is None else f"{row.saved_per_byte:,.2f}"
         worst = wording.clean(row.refusal or row.worst)
         said = row.layout
         if row.wanted is not None:  # all have files of the same size
