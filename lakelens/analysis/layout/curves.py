@@ -97,7 +97,7 @@ def order_hilbert(columns: Sequence[Ranks], tick: str = "us") -> list[NDArray[An
 
     sign, place = np.uint64(1 << 63), []
     for column, numbers in zip(columns, _spread(columns, (1 << 63) - 1, tick), strict=True):
-        # the bits of a float are taken as they are: numbers below zero lie among those above, by their amount
+        # the bits of a float are taken as they are: numbers below zero are among those above, by their amount
         is_below = (numbers & sign == 0) & (column.codes >= 0) & pa.types.is_floating(column.values.type)
         place.append(np.where(is_below, ~numbers, numbers) & ~sign)
     count, one = len(place), np.uint64(1)
