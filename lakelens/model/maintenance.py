@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
@@ -9,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lakelens.display import Named
 from lakelens.errors import LakeError, list_nearest, say_value
+from lakelens.installed import read_text
+from lakelens.model.driver import load_named
 
 if TYPE_CHECKING:
     from lakelens.model.fileset import FileSet
@@ -115,6 +118,16 @@ class Procedure:
     ) -> Procedure:
         """Describe a procedure of one format, whose options are listed last."""
         return cls(name, title, meaning, options, plan, also, parameters, form)
+
+    @classmethod
+    def read_all(cls, package: str, name: str) -> Mapping[str, Procedure]:
+        """Read the procedures of a format from a document beside the code that plans them, each under its name."""
+        made = {}
+        for key, said in tomllib.loads(read_text(package, name)).items():
+            said["options"] = tuple(Option(**option) for option in said["options"])
+            said["also_called"] = tuple(said.get("also_called", ()))
+            made[key] = cls(key, **{**said, "plan": load_named(f"{package}.{said['plan']}")})
+        return made
 
     def name_values(self, values: Sequence[Any], options: Mapping[str, Any]) -> dict[str, Any]:
         """Name the values of a CALL that come without names, the table first. Raises `LakeError` for too many of them."""

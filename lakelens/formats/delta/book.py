@@ -16,12 +16,13 @@ from lakelens.formats.defects import STATISTICS, list_footer_writers, sample_foo
 from lakelens.formats.delta.actions import Action
 from lakelens.formats.delta.discovery import HINT
 from lakelens.io.store import find_info
-from lakelens.model.check.defect import DefectBook, Product, Writer, read_once, rule
+from lakelens.model.check.defect import DefectBook, RuleTexts, Writer, read_once
 
 if TYPE_CHECKING:
     from lakelens.formats.delta.log_table import DeltaTable
     from lakelens.model.finding import Finding
 
+_rule = RuleTexts(__package__, "defects.toml")
 _MOST_COMMITS = 200
 _MOST_FILES = 2_000
 _SECONDS = 10**11  # milliseconds in 1973, seconds in the year 5138
@@ -37,11 +38,9 @@ _MINUTES = re.compile(r"T[\d:.]+[+-]\d\d:(\d\d)$")
 
 def _list_adds(table: DeltaTable) -> list[Action]:
     """List the adds of the newest version, up to 2,000."""
-
-    def read() -> list[Action]:
-        return list(table.newest.state.files.values())[:_MOST_FILES]
-
-    found: list[Action] = read_once(table, "adds", read)
+    found: list[Action] = read_once(
+        table, "adds", lambda: list(table.newest.state.files.values())[:_MOST_FILES]
+    )
     return found
 
 
@@ -59,19 +58,9 @@ def _name(action: Action) -> str:
     return str(action.fields["path"]).rpartition("/")[2]
 
 
-@rule(
-    "modification-time-in-seconds",
-    "the modification time of a file is in seconds",
-    writers=(Product("delta-rs"),),
-    threads=("delta-io/delta-rs#1124",),
-    shows="modificationTime of an add is a time in January 1970",
-    severity="warning",
-)
+@_rule("modification-time-in-seconds")
 def seconds(table: DeltaTable) -> Iterator[Finding]:
-    """The Python writer of delta-rs 0.7 wrote seconds for milliseconds: whatever goes by a file's age takes it for old.
-
-    Shows in adds: a modificationTime that is a time before 1973, and in seconds one of today.
-    """
+    """The Python writer of delta-rs 0.7 wrote seconds for milliseconds: whatever goes by a file's age takes it for old."""
     for action in _list_adds(table):
         stored = read_number(action.fields, "modificationTime")
         if stored is not None and _SECONDS // 100 < stored < _SECONDS:
@@ -79,19 +68,10 @@ def seconds(table: DeltaTable) -> Iterator[Finding]:
             yield seconds.report(shorten(table, action.path), message, [action.version])
 
 
-@rule(
-    "time-zone-cut-to-minutes",
-    "bounds of timestamps whose zone lost its seconds",
-    writers=(Product("delta-spark", before="4.0"),),
-    threads=("delta-io/delta#6080", "delta-io/delta#5568"),
-    shows="a timestamp in minValues or maxValues has an offset of odd minutes",
-    severity="warning",
-)
+@_rule("time-zone-cut-to-minutes")
 def cut_zones(table: DeltaTable) -> Iterator[Finding]:
     """Local times before there were zones are some seconds apart from UTC; Delta on Spark wrote the offset to the minute:
     the bound is up to a minute beside the value, and readers skip files with rows that fit.
-
-    Shows in statistics: the offset of a timestamp is no multiple of 15 minutes.
     """
     for action in _list_adds(table):
         _, held = _read_statistics(action)
@@ -111,20 +91,10 @@ def _walk(held: Any, names: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], 
         yield names, held
 
 
-@rule(
-    "path-encoding",
-    "paths that are encoded twice, or not at all",
-    writers=(Product("delta-rs"), Product("trino"), Product("clickhouse")),
-    threads=("delta-io/delta-rs#1896", "delta-io/delta-rs#1079", "ClickHouse/ClickHouse#103509"),
-    shows="a live file is not at its path decoded once, and is at the path as it stands or decoded twice",
-    severity="error",
-    reads_files=True,
-)
+@_rule("path-encoding")
 def path_encoding(table: DeltaTable) -> Iterator[Finding]:
     """Paths are URIs, which readers decode once; writers that encode them twice, or write them as they are, leave files that
     other readers do not find.
-
-    Shows in the directory: the file is there under another decoding of its path.
     """
     context = table._context
     for action in _list_adds(table):
@@ -140,19 +110,10 @@ def path_encoding(table: DeltaTable) -> Iterator[Finding]:
                 yield path_encoding.report(shorten(table, action.path), message, [action.version])
 
 
-@rule(
-    "logical-names",
-    "statistics or partition values under logical names",
-    writers=(Product("duckdb"), Product("delta-kernel"), Product("delta-rs")),
-    threads=("duckdb/duckdb-delta#341", "delta-io/delta-kernel-rs#1836"),
-    shows="columns are mapped, and keys of statistics or partition values are names of the schema",
-    severity="warning",
-)
+@_rule("logical-names")
 def logical_names(table: DeltaTable) -> Iterator[Finding]:
     """Where columns are mapped, files, statistics and partition values have physical names; under logical ones readers find
     nothing: they skip no files, and give NULL for a partition.
-
-    Shows in adds: keys that are logical and no physical names.
     """
     physical = table._context.columns.physical
     logical = {name for name, known in physical.items() if known != name} - set(physical.values())
@@ -167,19 +128,10 @@ def logical_names(table: DeltaTable) -> Iterator[Finding]:
                 break
 
 
-@rule(
-    "stale-hint",
-    "the hint names a checkpoint that is gone, or is torn",
-    writers=(Product("delta-spark"), Product("delta-kernel"), Product("delta-rs")),
-    threads=("delta-io/delta#6495", "delta-io/delta#5272", "delta-io/delta-kernel-rs#582"),
-    shows="_last_checkpoint is no JSON, or names a version without a complete checkpoint",
-    severity="warning",
-)
+@_rule("stale-hint")
 def stale_hint(table: DeltaTable) -> Iterator[Finding]:
     """Some readers fail where the hint cannot be followed, although the log has all that they need; writers at one time may
     leave a hint of two halves.
-
-    Shows in the log: see `_last_checkpoint`.
     """
     context = table._context
     path = f"{context.folder}/{HINT}"
@@ -195,20 +147,9 @@ def stale_hint(table: DeltaTable) -> Iterator[Finding]:
         yield stale_hint.report(shorten(table, path), f"there is no complete checkpoint of version {version}")
 
 
-@rule(
-    "logical-row-count",
-    "numRecords of a file with a vector counts the rows that are left",
-    writers=(Product("trino"), Product("delta-rs")),
-    threads=("trinodb/trino#30343", "delta-io/delta#1624"),
-    shows="numRecords and the rows that the vector deletes are together what the footer has",
-    severity="error",
-    reads_files=True,
-)
+@_rule("logical-row-count")
 def logical_rows(table: DeltaTable) -> Iterator[Finding]:
-    """numRecords is the number of stored rows; engines subtract the vector's themselves, so that COUNT is too small.
-
-    Shows in footers: numRecords is smaller than the file's rows, by as many as its vector deletes.
-    """
+    """numRecords is the number of stored rows; engines subtract the vector's themselves, so that COUNT is too small."""
     vectors = {
         table._context.locate(action.key[0]): read_number(action.vector, "cardinality")
         for action in _list_adds(table)
@@ -221,19 +162,9 @@ def logical_rows(table: DeltaTable) -> Iterator[Finding]:
             yield logical_rows.report(shorten(table, file.path), message)
 
 
-@rule(
-    "bare-infinity",
-    "statistics that are no JSON: infinity or NaN without quotes",
-    writers=(Product("delta-rs"),),
-    threads=("delta-io/delta-rs#1411", "delta-io/delta-rs#1784"),
-    shows="Infinity or NaN stands in stats as a bare word",
-    severity="warning",
-)
+@_rule("bare-infinity")
 def bare_infinity(table: DeltaTable) -> Iterator[Finding]:
-    """JSON has no word for infinity: readers refuse the statistics, or the whole table.
-
-    Shows in adds: `Infinity` or `NaN` after a colon in stats.
-    """
+    """JSON has no word for infinity: readers refuse the statistics, or the whole table."""
     for action in _list_adds(table):
         text, held = _read_statistics(action)
         if held and _BARE.search(re.sub(r'"(?:[^"\\]|\\.)*"', '""', text)):
@@ -241,18 +172,9 @@ def bare_infinity(table: DeltaTable) -> Iterator[Finding]:
             yield bare_infinity.report(shorten(table, action.path), message, [action.version])
 
 
-@rule(
-    "empty-log-file",
-    "files of the log without a byte",
-    threads=("delta-io/delta-kernel-rs#2336",),
-    shows="a commit, a checkpoint, compacted commits or a checksum of 0 bytes",
-    severity="error",
-)
+@_rule("empty-log-file")
 def empty_log_file(table: DeltaTable) -> Iterator[Finding]:
-    """A writer that dies while it writes leaves an empty file: as a commit it counts, as compacted commits it hides others.
-
-    Shows in the listing of the log: a file of 0 bytes.
-    """
+    """A writer that dies while it writes leaves an empty file: as a commit it counts, compacted ones hide others."""
     log = table._context.log
     checkpoints = (info for held in log.checkpoints.values() for one in held for info in one.files)
     for info in (*log.commits.values(), *log.compacted.values(), *log.checksums.values(), *checkpoints):
@@ -260,19 +182,9 @@ def empty_log_file(table: DeltaTable) -> Iterator[Finding]:
             yield empty_log_file.report(shorten(table, info.path), "the file has 0 bytes")
 
 
-@rule(
-    "empty-data-file",
-    "data files without a byte",
-    writers=(Product("delta-spark"),),
-    threads=("delta-io/delta#6112",),
-    shows="size of an add is 0",
-    severity="error",
-)
+@_rule("empty-data-file")
 def empty_data_file(table: DeltaTable) -> Iterator[Finding]:
-    """A file that was not written to its end was committed: no reader of Parquet opens it.
-
-    Shows in adds: size is 0.
-    """
+    """A file that was not written to its end was committed: no reader of Parquet opens it."""
     for action in _list_adds(table):
         if read_number(action.fields, "size") == 0:
             yield empty_data_file.report(
@@ -280,50 +192,22 @@ def empty_data_file(table: DeltaTable) -> Iterator[Finding]:
             )
 
 
-@rule(
-    "duplicate-actions",
-    "one commit adds or removes the same file twice",
-    writers=(Product("delta-spark", before="4.3"), Product("delta-rs")),
-    threads=("delta-io/delta#6892",),
-    shows="two adds, two removes, or an add and a remove of one path and vector in one commit",
-    severity="error",
-)
+@_rule("duplicate-actions")
 def duplicate_actions(table: DeltaTable) -> Iterator[Finding]:
     """The order of actions in a commit means nothing: what a file that is added and removed at once is, readers decide each
     in their own way.
-
-    Shows in commits: a path with the same vector, or none, more than once among adds and removes.
     """
-    context = table._context
-    for version in sorted(context.log.commits)[-_MOST_COMMITS:]:
-        path = context.log.commits[version].path
-        seen: set[tuple[str, str]] = set()
-        try:
-            actions = context.read(path, version).actions
-        except LakeError:  # a finding of the version
-            continue
-        for action in actions:
-            if action.kind not in ("add", "remove"):
-                continue
-            if action.key in seen:
-                message = f"{action.key[0]} is added or removed more than once"
-                yield duplicate_actions.report(shorten(table, path), message, [version])
-            seen.add(action.key)
+    seen: set[tuple[int, tuple[str, str]]] = set()
+    for action in _list_actions(table, table.newest.id, "add", "remove"):
+        if (action.version, action.key) in seen:
+            message = f"{action.key[0]} is added or removed more than once"
+            yield duplicate_actions.report(shorten(table, action.path), message, [action.version])
+        seen.add((action.version, action.key))
 
 
-@rule(
-    "checkpoint-without-domains",
-    "checkpoints that leave out domain metadata",
-    writers=(Product("delta-kernel"), Product("delta-rs")),
-    threads=("delta-io/delta-kernel-rs#1716", "delta-io/delta-kernel-rs#1718"),
-    shows="a commit before a checkpoint sets a domain that the checkpoint does not have",
-    severity="error",
-)
+@_rule("checkpoint-without-domains")
 def lost_domains(table: DeltaTable) -> Iterator[Finding]:
-    """Whoever reads the checkpoint does not know the clustering columns, or gives row ids twice.
-
-    Shows in checkpoints: a domain is missing that the commits up to it set.
-    """
+    """Whoever reads the checkpoint does not know the clustering columns, or gives row ids twice."""
     for version, checkpoint, stored in _list_checkpoints(table):
         set_by: dict[str, bool] = {}
         for action in _list_actions(table, version, "domainMetadata"):
@@ -337,19 +221,10 @@ def lost_domains(table: DeltaTable) -> Iterator[Finding]:
             yield lost_domains.report(shorten(table, checkpoint), message, [version])
 
 
-@rule(
-    "checkpoint-without-tombstones",
-    "checkpoints that leave out removed files before they expire",
-    writers=(Product("delta-rs"), Product("delta-kernel")),
-    threads=("delta-io/delta-rs#3644", "delta-io/delta#3923"),
-    shows="a commit before a checkpoint removes a file within the retention, and no tombstone in it",
-    severity="warning",
-)
+@_rule("checkpoint-without-tombstones")
 def lost_tombstones(table: DeltaTable) -> Iterator[Finding]:
     """VACUUM goes by tombstones: without them a file that readers of older versions still need is taken for nobody's, and
     the lite VACUUM never deletes it.
-
-    Shows in checkpoints: of files that commits remove less than the retention before it, none is named as removed.
     """
     retention = read_interval(table._context.configuration, "delta.deletedFileRetentionDuration", _WEEK)
     for version, checkpoint, stored in _list_checkpoints(table):
@@ -379,30 +254,20 @@ def _list_checkpoints(table: DeltaTable) -> Iterator[tuple[int, str, list[Action
             yield version, checkpoint.files[0].path, [action for part in parts for action in part.actions]
 
 
-def _list_actions(table: DeltaTable, until: int, kind: str) -> Iterator[Action]:
-    """List the actions of a kind in the last commits up to a version."""
+def _list_actions(table: DeltaTable, until: int, *kinds: str) -> Iterator[Action]:
+    """List the actions of some kinds in the last commits up to a version."""
     context = table._context
     for version in sorted(number for number in context.log.commits if number <= until)[-_MOST_COMMITS:]:
         try:
             held = context.read(context.log.commits[version].path, version)
         except LakeError:  # a finding of the version
             continue
-        yield from (action for action in held.actions if action.kind == kind)
+        yield from (action for action in held.actions if action.kind in kinds)
 
 
-@rule(
-    "two-checkpoints",
-    "two writers wrote a checkpoint of one version, in one file and in parts",
-    writers=(Product("delta-spark"), Product("delta-rs")),
-    threads=("delta-io/delta-rs#2643", "delta-io/delta#1727"),
-    shows="a version has a classic checkpoint and one in parts",
-    severity="note",
-)
+@_rule("two-checkpoints")
 def two_checkpoints(table: DeltaTable) -> Iterator[Finding]:
-    """Some readers count the files of both together, and refuse the table; parts of two writers do not fit together.
-
-    Shows in names: both kinds of one version.
-    """
+    """Some readers count the files of both together, and refuse the table; parts of two writers do not fit together."""
     for version, held in table._context.log.checkpoints.items():
         kinds = {checkpoint.kind for checkpoint in held}
         if {"classic", "multi-part"} <= kinds:
@@ -410,19 +275,9 @@ def two_checkpoints(table: DeltaTable) -> Iterator[Finding]:
             yield two_checkpoints.report(shorten(table, held[0].files[0].path), message, [version])
 
 
-@rule(
-    "null-counts-name",
-    "counts of nulls under another name",
-    writers=(Product("delta-kernel", before="4.0"),),
-    threads=("delta-io/delta#4423",),
-    shows="stats have nullCounts and no nullCount",
-    severity="note",
-)
+@_rule("null-counts-name")
 def null_counts(table: DeltaTable) -> Iterator[Finding]:
-    """The Java kernel wrote `nullCounts` for `nullCount`, which no reader looks for: null tests skip nothing.
-
-    Shows in adds: the key nullCounts in stats.
-    """
+    """The Java kernel wrote `nullCounts` for `nullCount`, which no reader looks for: null tests skip nothing."""
     for action in _list_adds(table):
         _, held = _read_statistics(action)
         if "nullCounts" in held and "nullCount" not in held:
@@ -445,23 +300,4 @@ def list_writers(table: DeltaTable) -> tuple[Writer, ...]:
     return tuple(dict.fromkeys((*found, *list_footer_writers(table))))
 
 
-BOOK = DefectBook(
-    (
-        seconds,
-        cut_zones,
-        path_encoding,
-        logical_names,
-        stale_hint,
-        logical_rows,
-        bare_infinity,
-        empty_log_file,
-        empty_data_file,
-        duplicate_actions,
-        lost_domains,
-        lost_tombstones,
-        two_checkpoints,
-        null_counts,
-        *STATISTICS,
-    ),
-    list_writers,
-)
+BOOK = DefectBook((*_rule.made, *STATISTICS), list_writers)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -18,7 +19,7 @@ from lakelens.codecs.numbers import read_number
 from lakelens.codecs.text.objects import find_object, parse_object
 from lakelens.errors import LakeError
 from lakelens.formats.delta.actions import Action
-from lakelens.formats.delta.context import read_configuration
+from lakelens.formats.delta.context import read_configuration, read_features
 from lakelens.formats.delta.discovery import HINT, Checkpoint
 from lakelens.formats.delta.replay import State
 from lakelens.formats.delta.values import parse_statistics
@@ -46,15 +47,9 @@ class DeltaChecking(Checking):
 
     def compare_figures(self, survey: Survey) -> None:
         """See `Checking.compare_figures`."""
-        table = self.table
-        survey.run(
-            lambda: compare_checksums(table, survey),
-            lambda: compare_checkpoints(table, survey),
-            lambda: compare_hint(table, survey),
-            lambda: compare_vectors(table, survey),
-            lambda: compare_adds(table, survey),
-            lambda: compare_protocol(table, survey),
-        )
+        of_log = (compare_checksums, compare_checkpoints, compare_hint)
+        of_state = (compare_vectors, compare_adds, compare_protocol)
+        survey.run(*(partial(compare, self.table, survey) for compare in (*of_log, *of_state)))
 
 
 def _leave(survey: Survey, what: str, left: int, total: int, most: int) -> None:
@@ -436,31 +431,16 @@ def _list_used(table: DeltaTable, state: State) -> Iterator[tuple[str, int | Non
     """List the features that a version uses: the name, the writer version that has it unnamed, and where it shows."""
     configuration = read_configuration(state.metadata)
     schema = str(state.metadata.fields.get("schemaString")) if state.metadata is not None else ""
-
-    def is_on(name: str) -> bool:
-        return str(configuration.get(name)).lower() == "true"
-
-    constrained = any(name.startswith("delta.constraints.") for name in configuration)
-    vectors = any(action.vector is not None for action in state.files.values())
-    mode, policy = (
-        configuration.get(f"delta.{name}", "none") for name in ("columnMapping.mode", "checkpointPolicy")
-    )
-    used: tuple[tuple[str, int | None, bool, str], ...] = (
-        ("deletionVectors", None, vectors, "files have deletion vectors"),
-        ("columnMapping", 5, mode != "none", "columns are mapped"),
-        ("timestampNtz", None, '"timestamp_ntz"' in schema, "a column is of the type timestamp_ntz"),
-        ("variantType", None, '"variant"' in schema, "a column is of the type variant"),
-        ("typeWidening", None, '"delta.typeChanges"' in schema, "the type of a column was widened"),
-        ("generatedColumns", 4, '"delta.generationExpression"' in schema, "a column is generated"),
-        ("identityColumns", 6, '"delta.identity.start"' in schema, "a column is an identity"),
-        ("allowColumnDefaults", None, '"CURRENT_DEFAULT"' in schema, "a column has a default"),
-        ("checkConstraints", 3, constrained, "the table has constraints"),
-        ("changeDataFeed", 4, is_on("delta.enableChangeDataFeed"), "the change data feed is on"),
-        ("appendOnly", 2, is_on("delta.appendOnly"), "the table is append-only"),
-        ("rowTracking", None, is_on("delta.enableRowTracking"), "rows are tracked"),
-        ("inCommitTimestamp", None, is_on("delta.enableInCommitTimestamps"), "commits have their times"),
-        ("domainMetadata", None, bool(state.domains), "there is domain metadata"),
-        ("clustering", None, "delta.clustering" in state.domains, "the table is clustered"),
-        ("v2Checkpoint", None, policy == "v2", "checkpoints are of version 2"),
-    )
-    yield from ((feature, legacy, what) for feature, legacy, shows, what in used if shows)
+    shows = {
+        "deletionVectors": any(action.vector is not None for action in state.files.values()),
+        "columnMapping": configuration.get("delta.columnMapping.mode", "none") != "none",
+        "checkConstraints": any(name.startswith("delta.constraints.") for name in configuration),
+        "domainMetadata": bool(state.domains),
+        "clustering": "delta.clustering" in state.domains,
+    }
+    for feature, said in read_features().items():
+        is_set = any(
+            str(configuration.get(name)).lower() == on for name, on in said.get("property", {}).items()
+        )
+        if shows.get(feature) or is_set or ("schema" in said and said["schema"] in schema):
+            yield feature, said.get("unnamed"), said["used"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 
 from lakelens.caching import cached_property
@@ -14,6 +15,7 @@ from lakelens.formats.access import LruCache, TableAccess, explain_late
 from lakelens.formats.delta.actions import Action, ActionFile, LogColumns, parse_lines, read_rows
 from lakelens.formats.delta.discovery import HINT, LOG, Checkpoint, LogListing, read_names
 from lakelens.formats.struct_json import StructColumns, parse_schema
+from lakelens.installed import read_text
 from lakelens.io.ahead import fetch
 from lakelens.io.relocation import Locator, split_location
 from lakelens.io.tracing import TracingStore
@@ -46,6 +48,14 @@ _FURTHER = (
 _TEXT = DataType("string", "string")
 MAPPED_ID, MAPPED_NAME = "delta.columnMapping.id", "delta.columnMapping.physicalName"
 RETENTION, WEEK = "delta.deletedFileRetentionDuration", timedelta(weeks=1)
+
+
+@cache
+def read_features() -> Mapping[str, Mapping[str, Any]]:
+    """Read what is known of the features of the protocol, by their names: see `features.toml`."""
+    import tomllib
+
+    return tomllib.loads(read_text(__package__, "features.toml"))
 
 
 class LogContext(Bound):

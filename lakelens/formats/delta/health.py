@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from lakelens.caching import cached_property
 from lakelens.errors import LakeError
+from lakelens.formats.delta.context import read_features
 from lakelens.formats.delta.maintenance.commits import write_name
 from lakelens.model.measures.figures import Reach, sum_groups
 from lakelens.model.measures.measure import (
@@ -48,15 +49,6 @@ _TOMBSTONES = Limit(1, "≤", "lakelens")
 _COVERED = Limit(1, "≥", "lakelens")
 _CLUSTERED = Limit(0.8, "≥", "lakelens")
 _TYPES = {"variant": "delta-spark 4.0", "timestamp_ntz": "delta-spark 2.4"}
-_SINCE = {
-    "columnMapping": "delta-spark 1.2",
-    "deletionVectors": "delta-spark 2.3",
-    "timestampNtz": "delta-spark 2.4",
-    "v2Checkpoint": "delta-spark 3.0",
-    "vacuumProtocolCheck": "delta-spark 3.1",
-    "typeWidening": "delta-spark 3.2",
-    "variantType": "delta-spark 4.0",
-}
 
 
 class DeltaHealth:
@@ -244,8 +236,10 @@ def list_needs(rules: DeltaHealth, figures: FileFigures) -> Iterator[Need]:
     version = protocol.get("minReaderVersion")
     yield Need(f"reader version {version}", "as the protocol says")
     named = protocol.get("readerFeatures")
+    features = read_features()
     for name in named if isinstance(named, list | tuple) else ():
-        yield Need(str(name), "a reader feature of the protocol", _SINCE.get(str(name), ""))
+        since = features.get(str(name), {}).get("since")
+        yield Need(str(name), "a reader feature of the protocol", f"delta-spark {since}" if since else "")
     mode = rules.table._context.configuration.get("delta.columnMapping.mode", "none")
     if mode != "none":
         yield Need(f"columns mapped by {mode}", "of files, partition values and statistics")

@@ -14,7 +14,7 @@ from lakelens.formats.base import OpenRequest, name_table
 from lakelens.formats.delta import FORMAT
 from lakelens.formats.delta.actions import Action
 from lakelens.formats.delta.context import LogContext, read_schema
-from lakelens.formats.delta.discovery import TICK, guess_role
+from lakelens.formats.delta.discovery import TICK, guess_role, is_hidden
 from lakelens.formats.delta.replay import Replay
 from lakelens.formats.delta.vectors import place_vector
 from lakelens.formats.delta.version import DeltaSnapshot
@@ -134,6 +134,12 @@ class DeltaTable(Table):
             named = protocol.get(f"{side}Features")
             found[side] = tuple(map(str, named)) if isinstance(named, list | tuple) else ()
         return found
+
+    def _hides(self, relative_path: str) -> bool:
+        """Whether engines leave a file alone for its name: see `is_hidden`."""
+        columns = {field.source_name for field in self.partitioning.fields}
+        mirrors = self._context.configuration.get("delta.universalFormat.enabledFormats", "")
+        return is_hidden(relative_path, columns, "iceberg" in mirrors)
 
     def _list_schemas(self) -> Iterator[Schema]:
         """List the schemas that versions have had, each by the version that set it."""

@@ -14,13 +14,12 @@ from lakelens.codecs.numbers import read_number
 from lakelens.codecs.temporal import read_interval
 from lakelens.errors import LakeError
 from lakelens.formats.delta.context import RETENTION, WEEK
-from lakelens.formats.delta.discovery import LOG, guess_role, is_hidden
-from lakelens.formats.delta.vectors import place_vector
+from lakelens.formats.delta.discovery import LOG, guess_role
+from lakelens.formats.delta.vectors import find_vector
 from lakelens.io.store import ObjectInfo, find_info, walk
 from lakelens.model.check.references import Keeper, Purpose, Reference, Referring
 
 if TYPE_CHECKING:
-    from lakelens.formats.delta.actions import Action
     from lakelens.formats.delta.log_table import DeltaTable
 
 _MOST_STATES = 2_000
@@ -66,13 +65,13 @@ class DeltaReferring(Referring):
         """List files of vectors, and sidecars of kept checkpoints; what was removed is named by entries."""
         context, state = self.table._context, self.table.newest.state
         for action in state.files.values():
-            path = self._place_vector(action)
+            path = find_vector(action, context)
             if path is not None:
                 yield Reference(path, "deletion vectors", is_needed=True)
         for (name, _), action in state.tombstones.items():
             for path, role in (
                 (context.locate(name), "removed data"),
-                (self._place_vector(action), "removed vectors"),
+                (find_vector(action, context), "removed vectors"),
             ):
                 # VACUUM may have deleted it since
                 if path is not None and find_info(context.store, path) is not None:
@@ -86,16 +85,6 @@ class DeltaReferring(Referring):
                 for path, size in parts[len(checkpoint.files) :]:
                     is_newest = checkpoint is state.checkpoint
                     yield Reference(path, "sidecar", size, is_needed=is_newest, snapshot_id=version)
-
-    def _place_vector(self, action: Action) -> str | None:
-        """Place the file of an action's deletion vector; None where it has none, or says nothing that can be read."""
-        if action.vector is None:
-            return None
-        try:
-            place = place_vector(action, self.table._context)
-        except LakeError:  # a finding of its file
-            return None
-        return place.path if place.inline is None else None
 
     def list_objects(self, refuse: Callable[[LakeError], None]) -> Iterator[ObjectInfo]:
         """See `Referring.list_objects`."""
@@ -113,10 +102,6 @@ class DeltaReferring(Referring):
             return Purpose(role, "loose", _LOOSE[role]) if role in _LOOSE else Purpose(role, "known")
         if role == "change data":
             return Purpose(role, "known")
-        columns = {field.source_name for field in self.table.partitioning.fields}
-        is_mirrored = "iceberg" in self.table._context.configuration.get(
-            "delta.universalFormat.enabledFormats", ""
-        )
-        if is_hidden(relative_path, columns, is_mirrored):
+        if self.table._hides(relative_path):
             return Purpose(role, "hidden")
         return Purpose(role, "loose", _LOOSE[role])

@@ -20,7 +20,7 @@ from urllib.parse import unquote
 
 from lakelens.codecs.bitmaps.deletion_vector import decode_iceberg_dv, decode_native_dv
 from lakelens.codecs.z85 import decode_z85
-from lakelens.errors import Corrupt, Unsupported
+from lakelens.errors import Corrupt, LakeError, Unsupported
 from lakelens.formats.delta.actions import Action, name_vector
 from lakelens.formats.delta.context import LogContext
 from lakelens.lazy import dataclass
@@ -70,6 +70,15 @@ def place_vector(action: Action, context: LogContext) -> VectorPlace:
         return VectorPlace(context.locate(unquote(text)), start, size, known)
     message = f"a deletion vector of storage type {kind!r}"
     raise Unsupported(message, path=action.path, hint="u, p and i are known")
+
+
+def find_vector(action: Action, context: LogContext) -> str | None:
+    """Find the file of a deletion vector; None without one, where it is inline, or where nothing can be read of it."""
+    try:
+        place = None if action.vector is None else place_vector(action, context)
+    except LakeError:  # a finding of its file
+        return None
+    return None if place is None or place.inline is not None else place.path
 
 
 def read_framed(place: VectorPlace, context: LogContext) -> bytes:

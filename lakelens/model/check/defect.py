@@ -7,6 +7,7 @@ writer and its version only say whether the rule concerns the table at all.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.display import Named
 from lakelens.errors import LakeError
+from lakelens.installed import read_text
 from lakelens.model.driver import load_named
 from lakelens.model.finding import Finding, Severity
 
@@ -193,6 +195,29 @@ def rule(
         return Rule(code, title, writers, threads, shows, severity, find, reads_files)
 
     return make
+
+
+class RuleTexts:
+    """What a format's document says of its rules, each under its code; called with a code it makes one as `rule` does.
+
+    `made` are the rules, in the order in which they were made.
+    """
+
+    def __init__(self, package: str, name: str) -> None:
+        self._said = tomllib.loads(read_text(package, name))
+        self.made: list[Rule] = []
+
+    def __call__(self, code: str) -> Callable[[Callable[[Any], Iterable[Finding]]], Rule]:
+        said = self._said[code]
+        named = said.get("writers", ())
+        writers = tuple(Product(name) if isinstance(name, str) else Product(**name) for name in named)
+        make_rule = rule(code, **{**said, "writers": writers, "threads": tuple(said["threads"])})
+
+        def make(find: Callable[[Any], Iterable[Finding]]) -> Rule:
+            self.made.append(make_rule(find))
+            return self.made[-1]
+
+        return make
 
 
 @dataclass(frozen=True, slots=True)

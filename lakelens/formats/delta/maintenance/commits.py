@@ -23,12 +23,11 @@ from lakelens.codecs.temporal import read_interval
 from lakelens.errors import LakeError
 from lakelens.formats.delta.discovery import LOG, guess_role, read_names
 from lakelens.io.store import ObjectInfo
-from lakelens.model.maintenance import Assumption, Fate, Option, Output, Piece, Proposal
+from lakelens.model.maintenance import Assumption, Fate, Output, Piece, Proposal
 
 if TYPE_CHECKING:
     from lakelens.formats.delta.log_table import DeltaTable
 
-AT = Option("at", "time", "when it would run", "now")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LOG_RETENTION = "delta.logRetentionDuration"
 _CLEANUP = "delta.enableExpiredLogCleanup"
@@ -153,18 +152,13 @@ def clean_log(table: DeltaTable, checkpoint: int, now: int) -> tuple[list[Piece]
     still = set(read_names([*left, made]).versions)
     if has_feature(table, "v2Checkpoint") and any(".checkpoint." in path for path in paths):
         pieces += _find_sidecars(table, paths, cutoff)
-    lost = [
-        Fate(
-            f"version {version}",
-            "its commit, or what it begins with, goes",
-            "",
-            version,
-            table._make(version).committed_at,
-        )
-        for version in table._versions
-        if version not in still
-    ]
-    return pieces, lost
+    why = "its commit, or what it begins with, goes"
+    return pieces, [tell_fate(table, version, why) for version in table._versions if version not in still]
+
+
+def tell_fate(table: DeltaTable, version: int, why: str) -> Fate:
+    """Tell what becomes of a version."""
+    return Fate(f"version {version}", why, "", version, table._make(version).committed_at)
 
 
 def _list_expired(log: Iterable[ObjectInfo], newest: int, cutoff: int) -> Iterator[ObjectInfo]:
@@ -236,8 +230,4 @@ def list_kept(
 ) -> list[Fate]:
     """List the versions that can be read afterwards."""
     versions: Sequence[int] = table._versions
-    return [
-        Fate(f"version {version}", why, "", version, table._make(version).committed_at)
-        for version in versions
-        if version not in lost
-    ]
+    return [tell_fate(table, version, why) for version in versions if version not in lost]

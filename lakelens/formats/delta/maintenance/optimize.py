@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, cast
 from lakelens.caching import cached_property
 from lakelens.errors import LakeError
 from lakelens.formats.delta.action_file import DeltaFile
-from lakelens.formats.delta.context import read_schema
+from lakelens.formats.delta.context import MAPPED_NAME, read_schema
 from lakelens.formats.delta.maintenance.commits import (
     Commits,
     assume,
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 _GIB = 1 << 30
 _CUBE, _BIN = 100 << 30, 150 << 30  # a z-cube that is large enough, and one that is full
-_MAPPED = "delta.columnMapping.physicalName"
 _ROW_COLUMNS = (
     "delta.rowTracking.materializedRowIdColumnName",
     "delta.rowTracking.materializedRowCommitVersionColumnName",
@@ -97,8 +96,11 @@ class Rewrite:
         """Find the bins, or why there are none. Raises `LakeError` for a predicate that is not understood."""
         self.refusal = self._refuse_columns()
         files = self._list_candidates() if self.refusal is None else []
-        if self.refusal is not None:
-            return
+        if self.refusal is None:
+            self.pack_files(files)
+
+    def pack_files(self, files: list[DeltaFile]) -> None:
+        """Find the bins of some files."""
         order: Sequence[str] = self.values.get("zorder_by", ())
         if self.is_reorg:
             files = list(self._find_purged(files))
@@ -246,7 +248,7 @@ def has_column(kind: Any, names: Sequence[str], is_mapped: bool) -> bool:
         case "struct":
             for held in kind.get("fields", ()):
                 said = held.get("metadata") if is_mapped else None
-                name = str(said.get(_MAPPED, held["name"]) if isinstance(said, Mapping) else held["name"])
+                name = str(said.get(MAPPED_NAME, held["name"]) if isinstance(said, Mapping) else held["name"])
                 if names and name.lower() == names[0]:
                     return has_column(held.get("type"), names[1:], is_mapped)
             return False

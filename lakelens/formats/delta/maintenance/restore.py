@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from lakelens.codecs.numbers import read_number
 from lakelens.errors import LakeError
 from lakelens.formats.delta.action_file import make_file
 from lakelens.formats.delta.actions import Action
@@ -76,7 +77,8 @@ def plan_restore(table: DeltaTable, values: Mapping[str, Any]) -> Proposal:
         return refuse(table, call, f"{words}: {shown}", fails=True)
     files = [make_file(action, context) for action in back]
     both = len({action.key[0] for action in back} & {action.key[0] for action in out})
-    came = f"{len(back):,} files of {format_size(sum(map(_read_size, back)))} come back, {len(out):,} leave"
+    size = format_size(sum(read_number(action.fields, "size") or 0 for action in back))
+    came = f"{len(back):,} files of {size} come back, {len(out):,} leave"
     came += f"; {both:,} of them are the same with another deletion vector." if both else "."
     commits = Commits(table, 1, read_now(values), is_large=True)
     return Proposal(
@@ -87,7 +89,7 @@ def plan_restore(table: DeltaTable, values: Mapping[str, Any]) -> Proposal:
             Piece(
                 context.locate(action.key[0]),
                 "data",
-                _read_size(action),
+                read_number(action.fields, "size") or 0,
                 "not of the version that is restored",
             )
             for action in out
@@ -102,11 +104,6 @@ def plan_restore(table: DeltaTable, values: Mapping[str, Any]) -> Proposal:
         notes=[came, *commits.describe(), *_list_lost_vectors(back, table)],
         becomes=str(table.newest.id + 1),
     )
-
-
-def _read_size(action: Action) -> int:
-    found = action.fields.get("size")
-    return found if type(found) is int else 0
 
 
 def _list_lost_vectors(back: list[Action], table: DeltaTable) -> list[str]:

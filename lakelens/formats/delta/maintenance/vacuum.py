@@ -26,19 +26,20 @@ from lakelens.codecs.text.objects import find_object
 from lakelens.errors import Corrupt, LakeError
 from lakelens.formats.delta.actions import Action
 from lakelens.formats.delta.context import RETENTION, WEEK
-from lakelens.formats.delta.discovery import LOG, VACUUMED, guess_role, is_hidden
+from lakelens.formats.delta.discovery import LOG, VACUUMED, guess_role
 from lakelens.formats.delta.maintenance.commits import (
     Commits,
     assume,
     list_kept,
     read_now,
     refuse,
+    tell_fate,
     to_millis,
     write_name,
 )
-from lakelens.formats.delta.vectors import place_vector
+from lakelens.formats.delta.vectors import find_vector
 from lakelens.io.store import ObjectInfo, find_info, walk
-from lakelens.model.maintenance import Assumption, Fate, Output, Piece, Proposal
+from lakelens.model.maintenance import Assumption, Output, Piece, Proposal
 
 if TYPE_CHECKING:
     from lakelens.formats.delta.log_table import DeltaTable
@@ -94,25 +95,21 @@ class Vacuum:
         """List where a file and its vector are; of vectors those alone that the engine looks after."""
         context = self.table._context
         yield context.locate(action.key[0])
-        if action.vector is not None and action.vector.get("storageType") == "u":
-            try:
-                yield place_vector(action, context).path
-            except LakeError:  # a finding of its file
-                return
+        path = find_vector(action, context)
+        if path is not None and (action.vector or {}).get("storageType") == "u":
+            yield path
 
     @cached_property
     def listed(self) -> tuple[list[ObjectInfo], list[str]]:
         """The objects that may go by their names, and the directories that have nothing in them."""
-        context, settings = self.table._context, self.table._context.configuration
-        columns = {field.source_name for field in self.table.partitioning.fields}
-        is_mirrored = "iceberg" in settings.get("delta.universalFormat.enabledFormats", "")
+        context = self.table._context
         prefix = f"{context.root}/"
         found, folders = list[ObjectInfo](), set[str]()
         filled: set[str] = set()
         for info in walk(context.store, context.root):
             short = info.path.removeprefix(prefix).rstrip("/")
             filled.add(short.rpartition("/")[0])
-            if is_hidden(short, columns, is_mirrored):
+            if self.table._hides(short):
                 continue
             if info.is_dir:
                 folders.add(short)
@@ -240,21 +237,25 @@ def plan_vacuum(table: DeltaTable, values: Mapping[str, Any]) -> Proposal:
         return refuse(table, call, why, fails=True)
     pieces = list(vacuum.find_pieces())
     commits = Commits(table, 2, vacuum.now)
-    store = table._context.store
-    there = (piece.path for piece in pieces if not vacuum.is_lite or find_info(store, piece.path) is not None)
+    context = table._context
+    there = (
+        piece.path
+        for piece in pieces
+        if not vacuum.is_lite or find_info(context.store, piece.path) is not None
+    )
     needed = find_readers(vacuum, frozenset(there))
     lost = [
-        Fate(
-            f"version {version}",
-            f"{count:,} of its files {'goes' if count == 1 else 'go'}",
-            "",
-            version,
-            table._make(version).committed_at,
-        )
+        tell_fate(table, version, f"{count:,} of its files {'goes' if count == 1 else 'go'}")
         for version, count in needed.items()
         if version != table.newest.id
     ]
     lost += [fate for fate in commits.lost if fate.id not in needed]
+    gone = {piece.path for piece in pieces if piece.role == "deletion vectors"}
+    dangers = [  # the engine does not look after vectors with absolute paths
+        f"{find_vector(action, context)} is named with its whole path, and goes although {action.fields['path']} needs it."
+        for action in (table.newest.state.files.values() if gone else ())
+        if (action.vector or {}).get("storageType") == "p" and find_vector(action, context) in gone
+    ]
     return Proposal(
         changes="The newest version does not change; older versions that need what goes can no longer be read.",
         call=call,
@@ -265,7 +266,7 @@ def plan_vacuum(table: DeltaTable, values: Mapping[str, Any]) -> Proposal:
         frees="orphans",
         assumptions=[*assume(table), *_assume_more(vacuum)],
         notes=[*_list_notes(vacuum), *commits.describe()],
-        dangers=list(_find_dangers(vacuum, pieces)),
+        dangers=dangers,
     )
 
 
@@ -295,16 +296,3 @@ def _list_notes(vacuum: Vacuum) -> Iterator[str]:
     if empty:
         shown = ", ".join(empty[:_MOST_NAMED]) + (", …" if len(empty) > _MOST_NAMED else "")
         yield f"{len(empty):,} empty director{'y goes' if len(empty) == 1 else 'ies go'} too: {shown}"
-
-
-def _find_dangers(vacuum: Vacuum, pieces: list[Piece]) -> Iterator[str]:
-    """Find deletion vectors with absolute paths among what goes: the engine does not look after these."""
-    gone = {piece.path for piece in pieces if piece.role == "deletion vectors"}
-    for action in vacuum.table.newest.state.files.values() if gone else ():
-        if action.vector is not None and action.vector.get("storageType") == "p":
-            try:
-                place = place_vector(action, vacuum.table._context).path
-            except LakeError:
-                continue
-            if place in gone:
-                yield f"{place} is named with its whole path, and goes although {action.fields['path']} needs it."
