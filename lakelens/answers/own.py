@@ -492,7 +492,8 @@ _CONFLICT = Question(
             name="operation",
             flags=("--operation",),
             metavar="NAME",
-            help="append, overwrite, overwrite partitions, delete, update, merge, compaction, drop partition, truncate",
+            help="append, overwrite, overwrite partitions, delete, update, merge, compaction; Paimon: drop partition, "
+            "truncate; Delta: alter, upgrade",
             label="operation",
             example="merge",
         ),
@@ -509,19 +510,19 @@ _CONFLICT = Question(
             name="isolation",
             flags=("--isolation",),
             metavar="LEVEL",
-            help="serializable or snapshot, Paimon: strict; instead of the table's own",
+            help="serializable or snapshot; Paimon: strict; Delta: Serializable or WriteSerializable",
         ),
         Option(
             name="mode",
             flags=("--mode",),
             metavar="MODE",
-            help="copy-on-write or merge-on-read, Paimon: deletion-vectors; instead of the table's own",
+            help="copy-on-write or merge-on-read; Paimon: deletion-vectors; Delta: the id of the writer's application",
         ),
     ),
     parts=(
         *("outcome", "headline", "operation", "where", "isolation", "mode", "retry"),
         Datum("base", "base.id"),
-        *("between", "rulings", "collisions", "ways", "notes"),
+        *("between", "rulings", "collisions", "ways", "left", "notes"),
     ),
     page=Page(
         lists=(Listed("collisions", "files that collide"), Listed("between", "commits in between")),

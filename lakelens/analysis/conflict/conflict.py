@@ -15,7 +15,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
-from lakelens.analysis.check.strays import find_strays
+from lakelens.analysis.conflict.leftovers import Leftovers, find_leftovers
+from lakelens.analysis.conflict.narrowing import list_narrower
 from lakelens.analysis.explain.explanation import Explanation
 from lakelens.caching import cached_property
 from lakelens.display import Displayable, Named
@@ -108,8 +109,9 @@ class Conflict(Tabular, Displayable):
             first = culprits[0] if culprits else None
             who = "" if first is None else f" by {first.operation} {first.snapshot_id}"
             verb = "failed" if self.failure is not None else "would fail"
-            files = len(self.collisions)
-            return f"{name} {verb}{who}, {files} file{'' if files == 1 else 's'}; a retry of the commit cannot pass"
+            number, noun = len(self.collisions), self.collisions.noun
+            said = f"{number} {noun}{'' if number == 1 else 's'}"
+            return f"{name} {verb}{who}, {said}; a retry of the commit cannot pass"
         if self.outcome == "passes":
             return f"{name}: nothing that came between collides; would pass" + (
                 " on a retry" if self.failure else ""
@@ -117,17 +119,12 @@ class Conflict(Tabular, Displayable):
         return f"{name} failed; nothing in the table's history is named by what it says"
 
     @cached_property
-    def left(self) -> tuple[Any, ...]:
+    def left(self) -> Leftovers:
         """Files that nothing refers to, written since the base was committed: what the failed writer may have left.
 
-        Looked for in a listing when this is first asked; not known to be of this writer where others fail too.
+        Looked for in a listing when this is first asked; each says what ties it to a writer.
         """
-        strays = find_strays(self.table)
-        since = None if self.base is None else self.base.committed_at
-        found = [*strays.orphans, *strays.young]
-        return tuple(
-            stray for stray in found if since is None or stray.modified is None or stray.modified >= since
-        )
+        return find_leftovers(self.table, require_part(self.table, "conflict"), self.base, self.failure)
 
     def to_arrow(self) -> pa.Table:
         """Give the files that collide as a table."""
@@ -208,10 +205,8 @@ class Judge:
                 return [True] * len(files)
             unique = list(dict.fromkeys(files))
             pool = FileSet(lambda: unique, lambda: self.start.files.columns)
-            fits = {
-                file.path: kept
-                for file, kept in zip(pool, explanation.may_fit(pool, bounds=bounds), strict=True)
-            }
+            judged = explanation.may_fit(pool, bounds=bounds, by_conjuncts=self.rules.by_conjuncts)
+            fits = {file.path: kept for file, kept in zip(pool, judged, strict=True)}
             return [fits[file.path] for file in files]
 
         files = self.start.files if explanation is None else explanation.kept
@@ -245,8 +240,8 @@ def _assemble(
     failure: Failure | None,
 ) -> Conflict:
     operation, where, isolation, mode = asked
-    isolation, mode, _ = rules.complete(table, operation, isolation, mode)
     verdict = judge.read(isolation, mode, where)
+    isolation, mode, _ = rules.complete(table, operation, isolation, mode)
     judged = verdict.checks
     reasons: dict[Collision, list[str]] = {}  # a file may fail several checks
     for _, hits in judged:
@@ -323,6 +318,18 @@ def _find_ways(
         mode,
         lambda level, way: judge.read(level, way, where).word,
     )
+    if judge.operation != "append":
+        paths = {collision.path for collision in collisions}
+        changed = [file for commit in judge.between for side in judge.rules.changes(commit) for file in side]
+        files = [file for file in changed if file.path in paths]
+
+        def passes(filter_: str) -> bool:
+            judged = judge.read(isolation, mode, filter_)
+            return judged.word == "yes" and judged.meets_files
+
+        if files:
+            by_bounds = judge.operation not in ("compaction", "overwrite partitions")
+            yield from list_narrower(judge.table, where, files, passes, by_bounds)
     yield Way("more retries of the commit", "no", judge.rules.retry)
 
 
@@ -349,6 +356,11 @@ def _trace_failure(table: Table, rules: ConflictRules, failure: Failure, base: A
         return _conclude(table, rules, failure, None, (), (), ())
     end = table.snapshot(theirs)
     line = [end, *(snapshot for snapshot in end.walk_ancestors() if snapshot.id != end.id)][:_MOST]
+    for snapshot in line if failure.commit else ():
+        traced = None if rules.trace is None else rules.trace(snapshot, failure)
+        if traced is not None:
+            described = _describe_between(rules, [snapshot], traced)
+            return _conclude(table, rules, failure, None, described, Collisions(traced), [snapshot])
     names = {path.rpartition("/")[2] for path in failure.files} - set(failure.written)
     touched, collisions = [], []
     start = None if base is None else table.snapshot(base)
@@ -398,9 +410,8 @@ def _conclude(
         False,
         failure.source,
     )
-    notes = (
-        "only the commits whose files the exception names are listed: it does not say where its writer started",
-    )
+    named = "that the exception names" if failure.commit else "whose files the exception names"
+    notes = (f"only the commits {named} are listed: it does not say where its writer started",)
     return Conflict(
         table,
         outcome,

@@ -45,7 +45,7 @@ from lakelens.model.measures.rules import find_rewriting
 from lakelens.model.scan.placement import open_placement
 from lakelens.model.schema import PartitionSpec, Schema
 from lakelens.model.snapshot import Snapshot
-from lakelens.model.stats import Condition, Group, Term, list_terms
+from lakelens.model.stats import Condition, Constant, Group, Term, list_terms
 from lakelens.model.storage import Reads
 from lakelens.model.table import Table
 
@@ -53,6 +53,21 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
+
+
+def _list_conjuncts(condition: Condition) -> list[Condition]:
+    """List the parts of a predicate that must all hold, those among them that every part of an OR has."""
+    if not isinstance(condition, Group):
+        return [condition]
+    held = [_list_conjuncts(part) for part in condition.parts]
+    if condition.kind == "and":
+        return [part for parts in held for part in parts]
+    first, *others = [{_identify(part): part for part in parts} for parts in held]
+    return [condition, *(part for key, part in first.items() if all(key in known for known in others))]
+
+
+def _identify(part: Condition) -> object:
+    return (part.column, part.test, part.values) if isinstance(part, Term) else part
 
 
 class Explanation(Tabular, Displayable):
@@ -147,11 +162,21 @@ class Explanation(Tabular, Displayable):
         try_indexes(judgement, self._take, self.facts)
         return judgement
 
-    def may_fit(self, files: FileSet, *, bounds: bool = True) -> list[bool]:
-        """Say of each of some data files whether a row that fits may be in it; without `bounds` by its partition alone."""
-        leaves = [name for term in list_terms(self.known) for name in list_leaves(term)] if bounds else None
+    def may_fit(self, files: FileSet, *, bounds: bool = True, by_conjuncts: bool = False) -> list[bool]:
+        """Say of each of some data files whether a row that fits may be in it; without `bounds` by its partition alone.
+
+        With `by_conjuncts` partitions are compared with those parts, joined by AND, that name partition columns alone;
+        a part that every part of an OR has is one, as an engine takes it out of the parentheses.
+        """
+        known = self.known
+        if by_conjuncts and not bounds:
+            columns = {field.source_name for field in self.table.partitioning.fields}
+            parts = _list_conjuncts(known)
+            chosen = [part for part in parts if {term.column for term in list_terms(part)} <= columns]
+            known = Group("", "and", (Constant("", True), *chosen))
+        leaves = [name for term in list_terms(known) for name in list_leaves(term)] if bounds else None
         facts = FileFacts(files, open_placement(self.table), leaves)
-        kept: list[bool] = judge_files(self.known, facts).kept.tolist()
+        kept: list[bool] = judge_files(known, facts).kept.tolist()
         return kept
 
     # --- the answer ----------------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ class DeltaFormat(Driver):
     lifetimes = "lakelens.formats.delta:lifetimes.toml"
     places = "lakelens.formats.delta:places.toml"
     parts = {  # noqa: RUF012
+        "conflict": "lakelens.formats.delta.races:CONFLICTS",
         "defects": "lakelens.formats.delta.book:BOOK",
         "health": "lakelens.formats.delta.health:make_rules",
         "life": "lakelens.formats.delta.life:DeltaLiving",

@@ -18,9 +18,20 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
-from lakelens.errors import LakeError, list_nearest
 from lakelens.formats.iceberg.deletes.matching import DeleteIndex, partition_key
-from lakelens.model.check.attempt import Attempt, Collision, ConflictRules, Failure, Ruling, Try, Way
+from lakelens.model.check.attempt import (
+    Attempt,
+    Collision,
+    ConflictRules,
+    Failure,
+    Ruling,
+    Try,
+    Way,
+    count_hits,
+    describe_file,
+    find_uuid,
+    require_words,
+)
 
 OPERATIONS = ("append", "overwrite", "overwrite partitions", "delete", "update", "merge", "compaction")
 _LEVELS = ("serializable", "snapshot")
@@ -90,13 +101,7 @@ def complete(
     table: Any, operation: str, isolation: str | None, mode: str | None
 ) -> tuple[str | None, str | None, str]:
     """Give the isolation and mode that an operation has by the table's properties, and why it has them."""
-    for name, given, known in (
-        ("operation", operation, OPERATIONS),
-        ("isolation", isolation, _LEVELS),
-        ("mode", mode, _MODES),
-    ):
-        if given is not None and given not in known:
-            raise LakeError(f"no {name} {given!r}", hint=list_nearest(given, known))
+    require_words(operation=(operation, OPERATIONS), isolation=(isolation, _LEVELS), mode=(mode, _MODES))
     why = "as asked"
     if operation in ("delete", "update", "merge"):
         if isolation is None:
@@ -240,23 +245,9 @@ def _decide(
     hit: Sequence[tuple[Any, str, Any]],
     verb: str,
 ) -> tuple[Ruling, list[Collision]]:
-    noun = "file" if len(rows) == 1 else "files"
-    seen = f"{len(hit)} of {len(rows)} {noun} {verb}" if rows else f"no such file was {verb}"
-    collisions = [describe(snapshot, file, verb, check) for snapshot, _, file in hit]
+    seen = count_hits(len(hit), len(rows), verb)
+    collisions = [describe_file(snapshot, file, verb, check) for snapshot, _, file in hit]
     return Ruling(check, because, seen, not hit, source), collisions
-
-
-def describe(snapshot: Any, file: Any, verb: str, check: str) -> Collision:
-    """Describe a file that is in the way."""
-    return Collision(
-        snapshot.id,
-        file.content,
-        file.path,
-        ", ".join(f"{name}={value}" for name, value in file.partition.items()),
-        file.record_count,
-        file.size_bytes,
-        f"{verb}, against: {check}",
-    )
 
 
 def list_ways(table: Any, operation: str, isolation: str | None, mode: str | None, judge: Try) -> list[Way]:
@@ -282,7 +273,8 @@ CONFLICTS = ConflictRules(
     complete=complete,
     judge=judge_attempt,
     changes=list_changes,
-    describe=describe,
+    describe=describe_file,
     ways=list_ways,
     retry="a retry of the commit checks the same files again",
+    name_writer=find_uuid,
 )

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lakelens.caching import cached_property
-from lakelens.errors import LakeError, list_nearest
+from lakelens.errors import LakeError
 from lakelens.formats.paimon.maintenance.deletion import is_new_engine
 from lakelens.formats.paimon.maintenance.picks import (
     AppendFile,
@@ -39,7 +39,18 @@ from lakelens.formats.paimon.maintenance.picks import (
 )
 from lakelens.formats.paimon.maintenance.settings import Settings
 from lakelens.formats.paimon.manifests.index import DELETION_VECTORS, PaimonIndexFile
-from lakelens.model.check.attempt import Attempt, Collision, ConflictRules, Failure, Ruling, Try, Way
+from lakelens.model.check.attempt import (
+    Attempt,
+    Collision,
+    ConflictRules,
+    Failure,
+    Ruling,
+    Try,
+    Way,
+    count_hits,
+    find_uuid,
+    require_words,
+)
 
 OPERATIONS = (
     *("append", "overwrite", "overwrite partitions", "delete", "update", "merge", "compaction"),
@@ -123,13 +134,7 @@ def complete(
     table: Any, operation: str, isolation: str | None, mode: str | None
 ) -> tuple[str | None, str | None, str]:
     """Give how an operation deletes by the table's options, and why; isolation is "strict" or none."""
-    for name, given, known in (
-        ("operation", operation, OPERATIONS),
-        ("isolation", isolation, ("strict",)),
-        ("mode", mode, _MODES),
-    ):
-        if given is not None and given not in known:
-            raise LakeError(f"no {name} {given!r}", hint=list_nearest(given, known))
+    require_words(operation=(operation, OPERATIONS), isolation=(isolation, ("strict",)), mode=(mode, _MODES))
     if isolation is None and "commit.strict-mode.last-safe-snapshot" in table.options:
         isolation = "strict"
     if table.primary_keys or operation not in _CHANGES:
@@ -399,8 +404,7 @@ def _decide(
     verb: str,
     is_checked: bool,
 ) -> tuple[Ruling, list[Collision]]:
-    noun = "file" if len(rows) == 1 else "files"
-    seen = f"{len(hit)} of {len(rows)} {noun} {verb}" if rows else f"no such file was {verb}"
+    seen = count_hits(len(hit), len(rows), verb)
     collisions = [describe(snapshot, file, verb, check) for snapshot, file in hit] if is_checked else []
     return Ruling(check, because, seen, not collisions, source), collisions
 
@@ -474,4 +478,5 @@ CONFLICTS = ConflictRules(
     describe=describe,
     ways=list_ways,
     retry="the engine has tried again already, and checks the same files each time",
+    name_writer=find_uuid,
 )

@@ -411,8 +411,8 @@ class Answers:
         By an exception alone, the check that failed is what its text says, and the files that it names are looked for in the
         table's history. With `base` and `operation` every check that the library makes of such a commit is asked of the
         commits in between. Bounds and partitions decide whether a file may match; no row is read, nothing is written. The
-        rules are those of the Java libraries, see `lakelens.formats.iceberg.conflict` and `lakelens.formats.paimon.conflict`
-        (0.9 or 1.4, by how the newest snapshot was written); other formats have none yet.
+        rules are those of the libraries, see `lakelens.formats.iceberg.conflict`, `lakelens.formats.paimon.conflict` (0.9 or
+        1.4, by how the newest snapshot was written) and the module `races` of Delta (delta-spark 3.3); Hive has none.
 
         Parameters
         ----------
@@ -422,18 +422,20 @@ class Answers:
             The snapshot that the writer started from, and the last one that is checked against (default: the current one).
         operation
             "append", "overwrite" (by a filter), "overwrite partitions", "delete", "update", "merge" or "compaction"; of
-            Paimon also "drop partition" and "truncate".
+            Paimon also "drop partition" and "truncate", of Delta "alter" (metadata) and "upgrade" (the protocol).
         where
             The filter of the operation in SQL; None for the whole table.
         isolation, mode
             "serializable" or "snapshot"; "copy-on-write" or "merge-on-read": by default what the table's properties say. Of
-            Paimon "strict" (`commit.strict-mode.last-safe-snapshot`); "copy-on-write" or "deletion-vectors".
+            Paimon "strict" (`commit.strict-mode.last-safe-snapshot`); "copy-on-write" or "deletion-vectors". Of Delta
+            "Serializable", "WriteSerializable" or "SnapshotIsolation"; the mode is the id of the application whose
+            transactions the writer records (a streaming query's, `txnAppId`).
 
         Returns
         -------
         Conflict
-            `outcome`, `between`, `rulings`, `collisions` (the files; sizes in bytes), `ways` (what would have passed),
-            `retry`, `left` (files that nothing refers to, found by a listing).
+            `outcome`, `between`, `rulings`, `collisions` (the files; sizes in bytes), `ways` (what would have passed, a
+            narrower filter among it), `retry`, `left` (files that nothing refers to, of a listing, with their writers).
 
         Raises
         ------

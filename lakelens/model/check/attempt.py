@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from lakelens.display import Named
+from lakelens.errors import LakeError, list_nearest
 from lakelens.model.collections import Items
 from lakelens.model.facts.facts import Fact
+
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True, slots=True)
 class Collision(Named):
-    """A file that a check of the commit stops at: the snapshot that added or removed it, and why it is in the way."""
+    """What a check of the commit stops at: the snapshot that added or removed it, and why it is in the way.
+
+    It is a file, or, of no size, an action of a log that is about the whole table: then `content` says of which kind.
+    """
 
     snapshot_id: int | None
     content: str
@@ -22,6 +29,19 @@ class Collision(Named):
     record_count: int | None
     size_bytes: int | None
     why: str
+
+
+def describe_file(snapshot: Any, file: Any, verb: str, check: str) -> Collision:
+    """Describe a file that is in the way of a check."""
+    return Collision(
+        snapshot.id,
+        file.content,
+        file.path,
+        ", ".join(f"{name}={value}" for name, value in file.partition.items()),
+        file.record_count,
+        file.size_bytes,
+        f"{verb}, against: {check}",
+    )
 
 
 class Collisions(Items[Collision]):
@@ -38,8 +58,13 @@ class Collisions(Items[Collision]):
         Fact("why"),
     )
 
+    @property
+    def noun(self) -> str:
+        """What they are: files, or actions of a log where one is about the whole table."""
+        return "file" if all(collision.size_bytes is not None for collision in self) else "action"
+
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {len(self)} files>"
+        return f"<{type(self).__name__} {len(self)} {self.noun}s>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +77,17 @@ class Ruling(Named):
     passes: bool
     #: where the library has the rule
     source: str
+
+
+def count_hits(hits: int, files: int, verb: str) -> str:
+    """Say how many of the files that came between are in the way.
+
+    >>> count_hits(1, 3, "added"), count_hits(0, 0, "removed")
+    ('1 of 3 files added', 'no such file was removed')
+    """
+    return (
+        f"{hits} of {files} file{'' if files == 1 else 's'} {verb}" if files else f"no such file was {verb}"
+    )
 
 
 class Rulings(Items[Ruling]):
@@ -85,7 +121,8 @@ class Failure(Named):
 
     `can_retry` is whether the same commit may pass when it is tried again; None where the text does not say. `writer` is
     who it says failed, as snapshots name their writers, and `written` are the names of files that this writer wrote. `verb`
-    is what another commit did with the files that it names.
+    is what another commit did with the files that it names. `commit` is what it says of that commit itself, as the format's
+    commits do.
     """
 
     check: str
@@ -96,6 +133,7 @@ class Failure(Named):
     writer: str | None = None
     written: tuple[str, ...] = ()
     verb: Literal["added", "removed"] = "added"
+    commit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +156,23 @@ class Ways(Items[Way]):
 Try = Callable[[str | None, str | None], Literal["yes", "no"]]
 
 
+def require_words(**asked: tuple[str | None, Sequence[str]]) -> None:
+    """Raises `LakeError` for a word that is given and not known, with those that are near."""
+    for name, (given, known) in asked.items():
+        if given is not None and given not in known:
+            raise LakeError(f"no {name} {given!r}", hint=list_nearest(given, known))
+
+
+def find_uuid(name: str) -> str:
+    """Find the UUID in the name of a file; "" where it has none.
+
+    >>> find_uuid("snap-7-1-27fd66c8-5027-4e2e-b5e7-5611887b2f73.avro"), find_uuid("part-0.parquet")
+    ('27fd66c8-5027-4e2e-b5e7-5611887b2f73', '')
+    """
+    found = _UUID.search(name)
+    return found.group() if found else ""
+
+
 @dataclass(frozen=True, slots=True)
 class ConflictRules:
     """What a format says of conflicts: the part `conflict` of its driver.
@@ -125,6 +180,9 @@ class ConflictRules:
     `read_failure` reads the text of an exception, `complete` gives the isolation and mode of an operation and why it has
     them, `judge` gives each check of an attempt with the files that fail it, `changes` the files that a snapshot added and
     removed, `describe` one of them as a collision, `ways` what would have passed. `retry` says why another try does not.
+    `trace` gives what a commit has against the check of a failure that names it, None where it names another one. A format
+    with `by_conjuncts` goes by those parts of a filter, joined by AND, that name partition columns alone. `name_writer`
+    finds in the name of a file the id that all files of one writer have.
     """
 
     operations: tuple[str, ...]
@@ -135,3 +193,6 @@ class ConflictRules:
     describe: Callable[[Any, Any, str, str], Collision]
     ways: Callable[[Any, str, str | None, str | None, Try], list[Way]]
     retry: str
+    trace: Callable[[Any, Failure], list[Collision] | None] | None = None
+    by_conjuncts: bool = False
+    name_writer: Callable[[str], str] = lambda name: ""

@@ -51,9 +51,8 @@ def _format_sentence(conflict: Conflict) -> str:
     if conflict.outcome == "unknown":
         return "no file that the exception names is in the table's history"
     failing = next((ruling.check for ruling in conflict.rulings if not ruling.passes), "")
-    return (
-        f"{wording.plural(len(conflict.collisions), 'file')} against the rule: {wording.clean(failing, 120)}"
-    )
+    number = wording.plural(len(conflict.collisions), conflict.collisions.noun)
+    return f"{number} against the rule: {wording.clean(failing, 120)}"
 
 
 def _format_retry(conflict: Conflict) -> str:
@@ -112,8 +111,10 @@ def _make_folds(conflict: Conflict) -> Iterator[Fold]:
     if conflict.collisions:
         places = len({collision.partition for collision in conflict.collisions})
         total = sum(collision.record_count or 0 for collision in conflict.collisions)
-        files = wording.plural(len(conflict.collisions), "file")
-        words = f"{files} of {wording.plural(places, 'place')}, {wording.plural(total, 'row')}"
+        noun = conflict.collisions.noun
+        words = wording.plural(len(conflict.collisions), noun)
+        if noun == "file":
+            words += f" of {wording.plural(places, 'place')}, {wording.plural(total, 'row')}"
         in_the_way = [
             (
                 cells.code(wording.name(collision.path)),
@@ -127,7 +128,7 @@ def _make_folds(conflict: Conflict) -> Iterator[Fold]:
             for collision in conflict.collisions
         ]
         columns = ("file", "partition", "content!", "commit!", "rows#", "bytes#", "why")
-        grid = cells.grid(columns, in_the_way, how=".collisions", noun="file")
+        grid = cells.grid(columns, in_the_way, how=".collisions", noun=noun)
         yield Fold("Collides", words, partial(one, grid), opened=True)
     rows = [
         (
@@ -150,7 +151,7 @@ def _make_folds(conflict: Conflict) -> Iterator[Fold]:
     else:
         yield Fold("Rule", "none: it is checked against nothing, its commit must only be the next one")
     ways = [
-        (Cell(wording.clean(way.change, 80)), Cell(way.passes), Cell(wording.clean(way.price, 200), "mute"))
+        (Cell(wording.clean(way.change, 200)), Cell(way.passes), Cell(wording.clean(way.price, 200), "mute"))
         for way in conflict.ways
     ]
     grid = cells.grid(("change", "would it pass?!", "at what price"), ways, how=".ways", is_open=True)
@@ -164,9 +165,17 @@ def _make_folds(conflict: Conflict) -> Iterator[Fold]:
 def _show_left(conflict: Conflict) -> tuple[Body, ...]:
     if not conflict.left:
         return (Note("None in the listing."),)
-    rows = ((cells.code(stray.relative_path), cells.size(stray.size_bytes)) for stray in conflict.left)
-    listed = cells.grid(("file", "bytes#"), rows, how=".left", noun="file", total=len(conflict.left))
-    words = (
-        "Not known to be of this writer where others failed too; do not remove them while the job may retry."
+    names_writers = any(file.writer for file in conflict.left)
+    rows = (
+        (
+            cells.code(file.relative_path),
+            cells.size(file.size_bytes),
+            cells.moment(file.modified),
+            Cell(wording.clean(file.why, 120)),
+            *((cells.code(file.writer),) if names_writers else ()),
+        )
+        for file in conflict.left
     )
-    return (listed, Note(words))
+    headings = ("file", "bytes#", "written, UTC", "tied by", *(("writer",) if names_writers else ()))
+    listed = cells.grid(headings, rows, how=".left", noun="file", total=len(conflict.left))
+    return (listed, Note("Do not remove them while the job may retry, or another one still writes."))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -30,17 +31,21 @@ def lakes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return unpack_archive(PLACE / "iceberg.tar.xz", tmp_path_factory.mktemp("conflicts"))
 
 
-def ask(lakes: Path, pair: dict[str, Any], error: str | None = None) -> Any:
+def ask(lakes: Path, pair: dict[str, Any], error: str | None = None, where: str | None = None) -> Any:
+    return ask_in(lakes / pair["folder"], pair, error, where)
+
+
+def ask_in(lake: Path, pair: dict[str, Any], error: str | None = None, where: str | None = None) -> Any:
     isolation, mode, second, _ = pair["pair"].split(" / ")
     is_overwrite = second == "overwrite"
     operation = "overwrite partitions" if is_overwrite and mode == "copy-on-write" else second
     later = pair["snapshots"][pair["snapshots"].index(pair["base"]) + 1 :]
-    return ll.open(str(lakes / pair["folder"]), enclosed=True).conflict(
+    return ll.open(str(lake), enclosed=True).conflict(
         error,
         base=pair["base"],
         theirs=later[0],
         operation=operation,
-        where=WHERE.get(second),
+        where=where or WHERE.get(second),
         isolation=isolation if is_overwrite else None,  # that of the others is the table's
     )
 
@@ -122,3 +127,49 @@ def test_what_cannot_be_asked_is_said() -> None:
         table.conflict()
     with pytest.raises(Unsupported, match="no known rules of conflicts"):
         ll.sample("hive").conflict("File deletion conflicts detected! Give up committing.")
+
+
+def test_a_narrower_filter_is_said_that_the_engine_lets_pass(lakes: Path) -> None:
+    """A filter of two partitions collides where only p = 1 was changed; that of p = 0 alone passed on Spark."""
+    narrowed = 0
+    for pair in (pair for pair in PAIRS if pair["pair"].endswith("elsewhere")):
+        conflict = ask(lakes, pair, where="p < 2")
+        if conflict.outcome == "collides":
+            ways = [(way.change, way.passes) for way in conflict.ways if way.change.startswith("where")]
+            assert ways == [("where (p < 2) AND p NOT IN (1)", "yes")], pair["pair"]
+            assert pair["error"] is None, pair["pair"]
+            narrowed += 1
+    assert narrowed >= 36
+
+
+def test_a_narrower_filter_goes_by_bounds_where_partitions_do_not_tell(lakes: Path) -> None:
+    pairs = {pair["pair"]: pair for pair in PAIRS}
+    beside = ask(
+        lakes, pairs["serializable / copy-on-write / delete / append beside"], where="p = 0 AND id >= 3"
+    )
+    assert beside.outcome == "collides"
+    assert [way.change for way in beside.ways if way.change.startswith("where")] == [
+        "where (p = 0 AND id >= 3) AND (id < 500 OR id > 500)"
+    ]
+    # nothing is left of a filter that is about the row that came
+    there = ask(lakes, pairs["serializable / copy-on-write / delete / append there"])
+    assert not [way for way in there.ways if way.change.startswith("where")]
+
+
+def test_what_is_left_is_tied_to_its_writer_by_its_name(lakes: Path, tmp_path: Path) -> None:
+    pair = next(pair for pair in PAIRS if pair["pair"].endswith("/ delete / append there") and pair["error"])
+    lake = tmp_path / "lake"
+    shutil.copytree(lakes / pair["folder"], lake)
+    manifests = ll.open(str(lake), enclosed=True).snapshot(pair["snapshots"][-1]).manifests
+    known = re.findall(r"[0-9a-f]{8}-[0-9a-f-]{27}", manifests[0].path.rpartition("/")[2])[0]
+    other = "11111111-2222-3333-4444-555555555555"
+    for name in (f"data/p=0/00000-1-{other}-00001.parquet", f"metadata/{other}-m0.avro"):
+        (lake / name).parent.mkdir(parents=True, exist_ok=True)
+        (lake / name).write_bytes(b"PAR1")
+    (lake / f"data/p=0/00009-9-{known}-00001.parquet").write_bytes(b"PAR1")
+    (lake / "data/p=0/odd.parquet").write_bytes(b"PAR1")
+    left = {file.relative_path.rpartition("/")[2]: file for file in ask_in(lake, pair).left}
+    assert left[f"00000-1-{other}-00001.parquet"].writer == other
+    assert "nothing of its writer was committed" in left[f"{other}-m0.avro"].why
+    assert "did commit other files" in left[f"00009-9-{known}-00001.parquet"].why
+    assert left["odd.parquet"].writer == ""
