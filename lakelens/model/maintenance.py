@@ -6,12 +6,12 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from lakelens.display import Named
 from lakelens.errors import LakeError, list_nearest, say_value
 from lakelens.installed import read_text
-from lakelens.model.driver import load_named
 
 if TYPE_CHECKING:
     from lakelens.model.fileset import FileSet
@@ -126,7 +126,8 @@ class Procedure:
         for key, said in tomllib.loads(read_text(package, name)).items():
             said["options"] = tuple(Option(**option) for option in said["options"])
             said["also_called"] = tuple(said.get("also_called", ()))
-            made[key] = cls(key, **{**said, "plan": load_named(f"{package}.{said['plan']}")})
+            module, _, plan = said["plan"].partition(":")
+            made[key] = cls(key, **{**said, "plan": getattr(import_module(f"{package}.{module}"), plan)})
         return made
 
     def name_values(self, values: Sequence[Any], options: Mapping[str, Any]) -> dict[str, Any]:
