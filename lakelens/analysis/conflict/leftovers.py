@@ -76,7 +76,7 @@ def find_leftovers(
         if stray.relative_path.rpartition("/")[2] in written:
             why = "the exception says that its writer wrote it"
         elif not writer:
-            why = "no commit names it; its name does not tell its writer"
+            why = "no commit names it; its name does not say who wrote it"
         elif writer in known:
             why = "its writer did commit other files: a task tried again, or one of several commits"
         else:

@@ -153,11 +153,11 @@ def clean_log(table: DeltaTable, checkpoint: int, now: int) -> tuple[list[Piece]
     if has_feature(table, "v2Checkpoint") and any(".checkpoint." in path for path in paths):
         pieces += _find_sidecars(table, paths, cutoff)
     why = "its commit, or what it begins with, goes"
-    return pieces, [tell_fate(table, version, why) for version in table._versions if version not in still]
+    return pieces, [describe_fate(table, version, why) for version in table._versions if version not in still]
 
 
-def tell_fate(table: DeltaTable, version: int, why: str) -> Fate:
-    """Tell what becomes of a version."""
+def describe_fate(table: DeltaTable, version: int, why: str) -> Fate:
+    """Describe what becomes of a version."""
     return Fate(f"version {version}", why, "", version, table._make(version).committed_at)
 
 
@@ -230,4 +230,4 @@ def list_kept(
 ) -> list[Fate]:
     """List the versions that can be read afterwards."""
     versions: Sequence[int] = table._versions
-    return [tell_fate(table, version, why) for version in versions if version not in lost]
+    return [describe_fate(table, version, why) for version in versions if version not in lost]

@@ -30,10 +30,10 @@ from lakelens.formats.delta.discovery import LOG, VACUUMED, guess_role
 from lakelens.formats.delta.maintenance.commits import (
     Commits,
     assume,
+    describe_fate,
     list_kept,
     read_now,
     refuse,
-    tell_fate,
     to_millis,
     write_name,
 )
@@ -245,7 +245,7 @@ def plan_vacuum(table: DeltaTable, values: Mapping[str, Any]) -> Proposal:
     )
     needed = find_readers(vacuum, frozenset(there))
     lost = [
-        tell_fate(table, version, f"{count:,} of its files {'goes' if count == 1 else 'go'}")
+        describe_fate(table, version, f"{count:,} of its files {'goes' if count == 1 else 'go'}")
         for version, count in needed.items()
         if version != table.newest.id
     ]
