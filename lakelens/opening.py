@@ -155,6 +155,8 @@ def open_in_store(
         store = EnclosedStore(store, _find_home(store, path, wanted.get("format")))
     traced = TracingStore(store, ahead=answers is None)
     traced.keep_by(find_rule())
+    if traced.is_far and answers is None:
+        traced.counts.waves.meanwhile = _load_drawing
     with traced.moment(None if answers is None else dict(answers)):
         table = _open_traced(traced, path, wanted)
     # the store is enclosed where that was wanted: nothing has to be said of it again
@@ -162,6 +164,16 @@ def open_in_store(
     table.reopening = _open_again, (store, path, again)  # type: ignore[misc]
     table.findings.look_with(table.find_newer)
     return table
+
+
+def _load_drawing() -> None:
+    """Load what a table is drawn with; from afar the first answers take longer than that."""
+    from lakelens.views.card.markup import template_environment
+    from lakelens.views.cards import snapshot, table
+    from lakelens.views.render import html, text
+
+    assert html and snapshot and table and text
+    template_environment().get_template("card.html")
 
 
 def _open_again(store: Store, path: str, wanted: Known) -> Table:

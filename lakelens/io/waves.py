@@ -43,6 +43,8 @@ class Waves:
 
     def __init__(self) -> None:
         self.count = 0
+        #: done once, while the first requests are under way
+        self.meanwhile: Callable[[], object] | None = None
         self._lock = threading.Lock()
         self._local = threading.local()  # of a job: how often it waited itself
 
@@ -78,6 +80,9 @@ class Waves:
                 waiting.append(pool.submit(run, job, place))
                 if len(waiting) >= _AHEAD * connections:
                     yield waiting.popleft().result
+            if waiting and self.meanwhile is not None:
+                work, self.meanwhile = self.meanwhile, None
+                work()
             while waiting:
                 wait_for = waiting.popleft()
                 wait_for.exception()

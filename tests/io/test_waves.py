@@ -59,3 +59,17 @@ def test_an_interrupt_does_not_wait_for_requests_that_are_under_way() -> None:
         assert not go.is_set(), "it came back while both were waiting"
     finally:
         go.set()
+
+
+def test_what_is_done_meanwhile_is_done_once_and_while_requests_are_under_way() -> None:
+    """The request is answered by what is done meanwhile: whoever waited for it first would wait for ever."""
+    waves, answered, times = Waves(), threading.Event(), []
+
+    def meet() -> None:
+        times.append("met")
+        answered.set()
+
+    waves.meanwhile = meet
+    assert [result() for result in waves.run_together([partial(answered.wait, 30)], 2)] == [True]
+    assert [result() for result in waves.run_together([lambda: 1, lambda: 2], 2)] == [1, 2]
+    assert times == ["met"]
