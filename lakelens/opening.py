@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from lakelens import options
@@ -168,12 +169,10 @@ def open_in_store(
 
 def _load_drawing() -> None:
     """Load what a table is drawn with; from afar the first answers take longer than that."""
-    from lakelens.views.card.markup import template_environment
-    from lakelens.views.cards import snapshot, table
-    from lakelens.views.render import html, text
-
-    assert html and snapshot and table and text
-    template_environment().get_template("card.html")
+    for name in ("cards.table", "cards.snapshot", "render.text", "render.html"):
+        import_module(f"lakelens.views.{name}")
+    markup: Any = import_module("lakelens.views.card.markup")
+    markup.template_environment().get_template("card.html")
 
 
 def _open_again(store: Store, path: str, wanted: Known) -> Table:
