@@ -95,6 +95,7 @@ UNWALKED = frozenset(
         "answer",
         "ask",  # each question is asked by its own verb
         "column_of",
+        "decide",  # of a figure and a limit of the kinds that its sense compares
         "find_freed",
         "find_row_writer",
         "finish",
