@@ -500,10 +500,12 @@ class _Comparer:
         for side in (self.a, self.b):
             state = side.table.current if at is None else side.ids[at]
             names = ["path", "content", "size_bytes", "record_count"]
-            rows = () if state is None else state.files.to_arrow(stats=False, columns=names).to_pylist()
-            live.append(
-                Counter((side.shorten(row["path"]), *(row[name] for name in names[1:])) for row in rows)
+            paths, *others = (
+                ((),) * len(names)
+                if state is None
+                else state.files.to_arrow(stats=False, columns=names).to_pydict().values()
             )
+            live.append(Counter(zip(map(side.shorten, paths), *others, strict=True)))
         by = "place, content, recorded length and rows" + ("" if at is None else f", at {at}")
         is_same: State = "SAME" if live[0] == live[1] else "DIFFERENT"
         self._add("live files", live[0].total(), live[1].total(), by, state=is_same)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from itertools import islice
 from math import log10
 from typing import Any
 
@@ -251,7 +252,8 @@ def grid(
     first ones were made. The names of the columns of an `open` grid are a lake's own. `groups` are headings, each with the
     place of the row that it stands above. `how` and `target` lead to the rows that are left out.
     """
-    listed = [tuple(row) for row in rows]
+    # where the others are counted no more are made than are shown
+    listed = [tuple(row) for row in (rows if total is None else islice(rows, display.max_rows))]
     shown = tuple(listed[: display.max_rows])
     made = []
     for i, column in enumerate(columns):
