@@ -116,12 +116,18 @@ class Bucket:
 
 @contextmanager
 def run_bucket() -> Iterator[Bucket]:
-    """A moto server of its own, with a bucket."""
+    """A moto server of its own, with a bucket; whoever asks it is patient, however busy the machine is."""
     from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
+    from lakelens import options
+
     weather = Weather(DomainDispatcherApplication(create_backend_app))
-    with serve(weather) as endpoint:
-        yield Bucket(endpoint, weather)
+    hurry, options.connect_timeout = options.connect_timeout, 60
+    try:
+        with serve(weather) as endpoint:
+            yield Bucket(endpoint, weather)
+    finally:
+        options.connect_timeout = hurry
 
 
 def make_static(root: Path) -> Application:
