@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from lakelens.explorer.shelf import LISTED_FOR
 from lakelens.samples import read_samples, unpack_table
 from tests.tab.hosts import serve_folder
 from tests.tab.parts import ROOT
@@ -84,12 +85,13 @@ _READ_PAGES = """async ({ site, samples, roots }) => {
   const { takeChosen } = await import(`${site}source.mjs`);
   const python = new Python();
   await python.start(await fetchParts(JSON.parse(document.body.dataset.known), () => {}));
-  const answers = {};
+  const answers = {}, seconds = {};
   for (const [name, addresses] of Object.entries(samples)) {
     const { files } = document.getElementById(`chosen-${name}`);
     const { paths } = takeChosen(files);
     const lake = { source: "folder", name, root: roots[name], prefix: `folder/${name}`, paths, files: [...files] };
     await python.ask({ kind: "open", ...lake });
+    const begun = performance.now();
     answers[name] = {};
     for (const address of addresses) {
       let made = await python.ask({ kind: "answer", address });
@@ -98,9 +100,10 @@ _READ_PAGES = """async ({ site, samples, roots }) => {
       }
       answers[name][address] = made;
     }
+    seconds[name] = (performance.now() - begun) / 1000;
   }
   python.stop();
-  return answers;
+  return { answers, seconds };
 }"""
 _ADD_INPUT = """id => {
   const input = document.createElement("input");
@@ -128,12 +131,15 @@ def test_pages_of_a_tab_are_those_of_a_server(visitor: Visitor, tmp_path: Path, 
     command = [sys.executable, "-m", "tests.tab.pages", *map(str, roots.values())]
     walked = json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout)
     asked = {name: list(walked[str(root)]) for name, root in roots.items()}
-    answers = visitor.page.evaluate(
+    read = visitor.page.evaluate(
         _READ_PAGES,
         {"site": visitor.site, "samples": asked, "roots": {name: str(root) for name, root in roots.items()}},
     )
-    differing, same = [], 0
+    answers, differing, same, late = read["answers"], [], 0, 0
     for name, root in roots.items():
+        if name.startswith("hive") and read["seconds"][name] >= LISTED_FOR:
+            late += 1  # on a busy machine: it was listed again, and knows less of what was read before
+            continue
         for address, markup in walked[str(root)].items():
             made = answers[name][address]
             here = _LINK.sub(r" \1", markup)
@@ -147,7 +153,7 @@ def test_pages_of_a_tab_are_those_of_a_server(visitor: Visitor, tmp_path: Path, 
                     f"{name} {address}: {here[at - 60 : at + 60]!r} and {there[at - 60 : at + 60]!r}"
                 )
     assert differing == []
-    assert same > 10 * len(names)
+    assert same > 10 * (len(names) - late)
 
 
 @pytest.mark.exhaustive
