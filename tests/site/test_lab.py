@@ -31,7 +31,7 @@ def run_cells(page: Any) -> list[str]:
     begin = 0
     while True:
         cell = page.locator(".jp-CodeCell").nth(begin)
-        cell.scroll_into_view_if_needed()
+        cell.evaluate("cell => cell.scrollIntoView()")  # not one that waits: cells are drawn anew meanwhile
         cell.locator(".jp-InputPrompt").click()
         page.get_by_role("menuitem", name="Run", exact=True).click()
         page.locator(".lm-Menu-itemLabel", has_text="Run Selected Cell and All Below").first.click()
