@@ -7,10 +7,9 @@ part of the statement that nobody disturbed can be committed by itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from datetime import date, datetime
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from lakelens.analysis.explain.completing import quote_name, write_literal
 from lakelens.analysis.explain.conditions import parse_condition
 from lakelens.errors import LakeError
 from lakelens.model.check.attempt import Way
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from lakelens.model.table import Table
 
 _MOST = 20  # values that a filter names
+_MOST_TEXT = 10_000  # characters of one
 
 
 def list_narrower(
@@ -42,13 +42,13 @@ def _cut_partitions(table: Table, files: Sequence[Any]) -> Iterator[tuple[str, s
         if field.transform != "identity":
             continue
         values = list(dict.fromkeys(file.partition.get(field.name) for file in files))
-        words = [_write(value) for value in values if value is not None]
-        if len(values) > _MOST or None in words:
+        words = [write_literal(value, _MOST_TEXT) for value in values if value is not None]
+        if len(values) > _MOST or "" in words:
             continue
-        name = _name(field.source_name)
-        cuts = [f"{name} NOT IN ({', '.join(map(str, words))})"] if words else []
+        name = quote_name(field.source_name)
+        cuts = [f"{name} NOT IN ({', '.join(words)})"] if words else []
         cuts += [f"{name} IS NOT NULL"] if None in values else []
-        shown = ", ".join([*map(str, words), *(["NULL"] if None in values else [])])
+        shown = ", ".join([*words, *(["NULL"] if None in values else [])])
         yield " AND ".join(cuts), f"{name} {shown}"
 
 
@@ -65,9 +65,9 @@ def _cut_bounds(table: Table, where: str | None, files: Sequence[Any]) -> Iterat
             reaches = any(side is None for side in asked) or asked[0] < low or asked[1] > high
         except (KeyError, TypeError, ValueError, LakeError):  # a file without bounds of it
             continue
-        first, last = _write(low), _write(high)
-        if reaches and first is not None and last is not None:
-            name = _name(column)
+        first, last = write_literal(low, _MOST_TEXT), write_literal(high, _MOST_TEXT)
+        if reaches and first and last:
+            name = quote_name(column)
             yield f"({name} < {first} OR {name} > {last})", f"{name} from {first} to {last}"
 
 
@@ -87,16 +87,3 @@ def _find_range(condition: Condition, column: str) -> tuple[Any, Any]:
         least if condition.test in ("=", "in", ">", ">=") else None,
         most if condition.test in ("=", "in", "<", "<=") else None,
     )
-
-
-def _name(column: str) -> str:
-    return ".".join(part if part.isidentifier() else f'"{part}"' for part in column.split("."))
-
-
-def _write(value: Any) -> str | None:
-    """Write a value as SQL; None for one that is not written as a literal."""
-    if isinstance(value, bool | int | float | Decimal):
-        return str(value).upper()
-    if isinstance(value, datetime | date):
-        return f"'{value.isoformat()}'"
-    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else None

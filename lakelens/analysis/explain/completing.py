@@ -159,8 +159,8 @@ def _choose(literals: dict[str, Any]) -> list[str]:
     )
 
 
-def write_literal(value: Any) -> str:
-    """Write a value as a condition has it; empty for one that has no short literal.
+def write_literal(value: Any, most: int = _MOST_TEXT) -> str:
+    """Write a value as a condition has it; empty for one that has no literal of at most this many characters.
 
     >>> write_literal("it's"), write_literal(Decimal("1.50")), write_literal(date(2024, 1, 31)), write_literal(b"\\x01")
     ("'it''s'", '1.50', "'2024-01-31'", "X'01'")
@@ -178,4 +178,4 @@ def write_literal(value: Any) -> str:
         text = "'" + words.replace("'", "''") + "'" if words.isprintable() else ""
     else:
         text = ""
-    return text if len(text) <= _MOST_TEXT else ""
+    return text if len(text) <= most else ""
