@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from lakelens.analysis.layout.candidates import list_candidates
-from lakelens.analysis.layout.ground import Ground, Laid, ask_all
+from lakelens.analysis.layout.ground import Ground, Laid, ask_all, count_requests
 from lakelens.analysis.layout.wanted import WantedLayout, read_size
 from lakelens.display import Displayable, Named
 from lakelens.errors import LakeError
@@ -90,7 +90,7 @@ class Advice(Tabular, Displayable):
         opened = sum(ground.today[text][0] * number for text, number in ground.asked.items())
         #: the row groups and requests of all queries today, where they were asked for
         self.today_row_groups = ground.sum_groups(lambda text: ground.groups_today[text])
-        self.today_requests = None if self.today_row_groups is None else 2 * opened + self.today_row_groups
+        self.today_requests = count_requests(opened, self.today_row_groups)
         self.source = ground.rows.source
         self.sampled_rows = len(ground.rows) if self.source == "sample" else 0
         self.sampled_files = ground.rows.read_files
@@ -135,7 +135,7 @@ class Advice(Tabular, Displayable):
         per_byte = round(saved / rewritten, 3) if rewritten else 0.0
         said = str(layout)
         groups = self._ground.sum_groups(laid.count_groups)
-        requests = None if groups is None else 2 * opened + groups
+        requests = count_requests(opened, groups)
         return TriedLayout(
             0,
             said,

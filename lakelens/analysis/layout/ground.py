@@ -52,6 +52,15 @@ _REQUESTS = (
 )
 
 
+def count_requests(files: int | None, groups: int | None) -> int | None:
+    """Count the requests that files and their row groups take, as the assumptions say; None where either is not known.
+
+    >>> count_requests(3, 5), count_requests(3, None)
+    (11, None)
+    """
+    return None if files is None or groups is None else 2 * files + groups
+
+
 def read_questions(where: Any) -> dict[str, int]:
     """Read which predicates are asked and how often: one, several, or a mapping from each to its number.
 

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lakelens.analysis.layout.ground import Ground, Laid, ask_all, open_rules
+from lakelens.analysis.layout.ground import Ground, Laid, ask_all, count_requests, open_rules
 from lakelens.analysis.layout.wanted import WantedLayout, read_layout, resolve_layout
 from lakelens.analysis.statement import read_statement
 from lakelens.display import Displayable, Named
@@ -50,13 +50,12 @@ class Foretold(Named):
     @property
     def requests(self) -> int | None:
         """How many requests its files take today: two to open each, and one for each row group."""
-        return None if self.row_groups is None else 2 * self.files + self.row_groups
+        return count_requests(self.files, self.row_groups)
 
     @property
     def then_requests(self) -> int | None:
         """How many requests its files would take."""
-        known = self.then_files is not None and self.then_row_groups is not None
-        return 2 * (self.then_files or 0) + (self.then_row_groups or 0) if known else None
+        return count_requests(self.then_files, self.then_row_groups)
 
     @property
     def reads_more(self) -> bool:
