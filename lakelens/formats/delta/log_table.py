@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -135,11 +135,12 @@ class DeltaTable(Table):
             found[side] = tuple(map(str, named)) if isinstance(named, list | tuple) else ()
         return found
 
-    def _hides(self, relative_path: str) -> bool:
-        """Whether engines leave a file alone for its name: see `is_hidden`."""
+    @cached_property
+    def _hides(self) -> Callable[[str], bool]:
+        """Whether engines leave a file alone, by its relative path: see `is_hidden`."""
         columns = {field.source_name for field in self.partitioning.fields}
         mirrors = self._context.configuration.get("delta.universalFormat.enabledFormats", "")
-        return is_hidden(relative_path, columns, "iceberg" in mirrors)
+        return lambda path: is_hidden(path, columns, "iceberg" in mirrors)
 
     def _list_schemas(self) -> Iterator[Schema]:
         """List the schemas that versions have had, each by the version that set it."""

@@ -252,9 +252,9 @@ def plan_vacuum(table: DeltaTable, values: Mapping[str, Any]) -> Proposal:
     lost += [fate for fate in commits.lost if fate.id not in needed]
     gone = {piece.path for piece in pieces if piece.role == "deletion vectors"}
     dangers = [  # the engine does not look after vectors with absolute paths
-        f"{find_vector(action, context)} is named with its whole path, and goes although {action.fields['path']} needs it."
+        f"{path} is named with its whole path, and goes although {action.fields['path']} needs it."
         for action in (table.newest.state.files.values() if gone else ())
-        if (action.vector or {}).get("storageType") == "p" and find_vector(action, context) in gone
+        if (action.vector or {}).get("storageType") == "p" and (path := find_vector(action, context)) in gone
     ]
     return Proposal(
         changes="The newest version does not change; older versions that need what goes can no longer be read.",
