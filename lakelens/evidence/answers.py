@@ -24,6 +24,9 @@ from lakelens.evidence.places import Places
 from lakelens.evidence.verdicts import claim_agreement, claim_measures, claim_terms
 from lakelens.model.driver import require_part
 
+#: What two files are that are compared with one another.
+_IS_SAME = Rule("=", ANY, "the same", "different", "compared")
+
 
 def claim_explanation(table: Any, explanation: Any) -> Iterator[Claim]:
     """Claim how many files are read and how many are not, their bytes and rows; for each what its metadata says."""
@@ -219,8 +222,7 @@ def claim_comparison(table: Any, compared: Any) -> Iterator[Claim]:
         if None not in there.values():
             kind: Kind = "digest" if difference.state == "OTHER BYTES" else "length"
             one, other = (Address((path,), (), kind) for path in paths.values())
-            rule = Rule("=", ANY, "the same", "different", "compared")
-            yield Claim(f"{kind} in a and in b", ANY, (one, other), about=about, rule=rule)
+            yield Claim(f"{kind} in a and in b", ANY, (one, other), about=about, rule=_IS_SAME)
     if compared.same and compared.a.format == compared.b.format:
         yield from _claim_sameness(compared.a, compared.b)
 
@@ -231,9 +233,8 @@ def _claim_sameness(a: Any, b: Any) -> Iterator[Claim]:
     for file in list_files(a)[:MOST_PARTS]:
         if file.path.startswith(root):
             about = file.path.removeprefix(root)
-            rule = Rule("=", ANY, "the same", "different", "compared")
             pair = (_measure(file.path), _measure(other + about))
-            yield Claim("length in a and in b", ANY, pair, about=about, rule=rule)
+            yield Claim("length in a and in b", ANY, pair, about=about, rule=_IS_SAME)
 
 
 def claim_conflict(table: Any, conflict: Any) -> Iterator[Claim]:

@@ -203,18 +203,12 @@ _SENSES: dict[str, Callable[[Any, Any], bool]] = {
 }
 _LITTLE, _DAYS, _UTF8 = "an integer, little-endian", "days since 1970, little-endian", "text in UTF-8"
 _NUMBER, _ISO = "a number as text", "a date as text"
+_INTEGERS = ("int8", "int16", "int32", "int64")
 #: How stored values of types are to be read, by how a format stores them; values of other types need more facts.
 TYPED: Mapping[str, Mapping[str, str]] = {
     "bytes": {"int32": _LITTLE, "int64": _LITTLE, "string": _UTF8, "date": _DAYS},
-    "json": {"int8": "", "int16": "", "int32": "", "int64": "", "string": "", "date": _ISO},
-    "text": {
-        "int8": _NUMBER,
-        "int16": _NUMBER,
-        "int32": _NUMBER,
-        "int64": _NUMBER,
-        "string": "",
-        "date": _ISO,
-    },
+    "json": {**dict.fromkeys(_INTEGERS, ""), "string": "", "date": _ISO},
+    "text": {**dict.fromkeys(_INTEGERS, _NUMBER), "string": "", "date": _ISO},
     "avro": {"int32": "", "int64": "", "string": "", "date": "days since 1970"},
 }
 _READS: dict[str, Callable[[Any], Any]] = {
