@@ -52,7 +52,8 @@ def open_any(
     spark: Any = None,
     enclosed: bool = False,
 ) -> Table | Any:
-    """Open one table from nothing but its files, or one view. No manifest is read.
+    """Open one table from nothing but its files, or one view. No manifest is read, but where a store is far those of a
+    small table.
 
     Parameters
     ----------
@@ -157,6 +158,7 @@ def open_in_store(
     traced = TracingStore(store, ahead=answers is None)
     traced.keep_by(find_rule())
     if traced.is_far and answers is None:
+        getattr(store, "connect", tuple)()  # first: what is loaded meanwhile would hold the requests up
         traced.counts.waves.meanwhile = _load_drawing
     with traced.moment(None if answers is None else dict(answers)):
         table = _open_traced(traced, path, wanted)

@@ -94,8 +94,10 @@ class Format(Protocol):
     """One table format: `name`, and what its detection looks for, which the error of a directory without a table lists.
 
     A format may have `looks_at`: paths below a table's directory, of directories with a slash at their ends, that it asks
-    for whatever else it finds. Where each request waits for a network they are asked for together with the listing. And it
-    may have `opens`: what is in the names of documents that are opened by their own paths.
+    for whatever else it finds. Where each request waits for a network they are asked for together with the listing. It
+    may have `opens`: what is in the names of documents that are opened by their own paths; and `reads_early`: patterns
+    of files, written once under a name of their own, that detection reads where they are few, before anything names them
+    (`lakelens.io.ahead.list_few`).
 
     What may be kept for another session (`lakelens.options.cache_dir`) a format says by patterns of names, or of names after
     that of their directory (`manifest/*`): `never_changes` for files that are written once under a name of their own, and
@@ -164,6 +166,7 @@ class Driver(Parts):
     looked_for: str
     looks_at: tuple[str, ...] = ()
     opens: tuple[str, ...] = ()
+    reads_early: tuple[str, ...] = ()
     #: what is in the name of a table's place or of something in it: without it nothing is loaded to detect one
     marked_by: str = ""
     never_changes: tuple[str, ...] = ()

@@ -98,7 +98,7 @@ def detect_at(place: Candidate, format: str | None = None) -> tuple[Format, Evid
 
 
 def find_rule(format: Format | None = None) -> Rule:
-    """What may be kept of a table of a format for another session; where that is not known yet, metadata that is numbered.
+    """What may be kept of a table of a format for another session; where that is not known yet, what is read of any.
 
     >>> rule = find_rule(get_format("paimon"))
     >>> [rule(f"/t/{path}") for path in ("manifest/manifest-1", "snapshot/snapshot-1", "snapshot/LATEST", "tag/tag-a")]
@@ -106,10 +106,12 @@ def find_rule(format: Format | None = None) -> Rule:
     """
     if format is not None:
         return _make_rule(_list_patterns(format, "never_changes"), _list_patterns(format, "is_numbered"))
-    known = [
-        _list_patterns(one, "is_numbered") for one in load_formats().values() if getattr(one, "looks_at", ())
-    ]
-    return _make_rule((), tuple(pattern for patterns in known for pattern in patterns))
+    known = [one for one in load_formats().values() if getattr(one, "looks_at", ())]
+    early, numbered = (
+        tuple(pattern for one in known for pattern in _list_patterns(one, name))
+        for name in ("reads_early", "is_numbered")
+    )
+    return _make_rule(early, numbered)
 
 
 def _list_patterns(format: Format, name: str) -> tuple[str, ...]:
@@ -172,11 +174,14 @@ def _fetch_ahead(store: Store, path: str, format: str | None) -> None:
         return
     looks_at = sorted({name for one in chosen for name in getattr(one, "looks_at", ())})
     below = [f"{path.rstrip('/')}/{name}" for name in looks_at]
+    patterns = (pattern for one in chosen for pattern in _list_patterns(one, "reads_early"))
+    early = {f"{path.rstrip('/')}/{posixpath.dirname(pattern)}" for pattern in patterns}
     fetch(
         store,
         listings=[path, *(name.rstrip("/") for name in below if name.endswith("/"))],
         documents=[name for name in below if not name.endswith("/")],
         infos=[path],
+        few=[folder for folder in sorted(early) if f"{folder}/" not in below],
     )
 
 

@@ -167,6 +167,7 @@ Question: TypeAlias = tuple[Any, ...]
 #: What answers, or raises, the same again.
 Answers: TypeAlias = dict[Question, Callable[[], Any]]
 _MOST_DOCUMENTS = 64 << 20  # bytes of documents
+_FEW, _MOST_OF_FEW = 32, 1 << 20
 _LARGEST_KEPT = 16 << 20
 
 
@@ -179,13 +180,15 @@ def fetch(
     ranges: Iterable[tuple[str, int, int]] = (),
     ends: Iterable[ObjectInfo] = (),
     small: Iterable[tuple[str, int]] = (),
+    few: Iterable[str] = (),
 ) -> None:
     """Read what is going to be asked for, all together; does nothing where a store answers without a network.
 
     What comes of it, an error too, is what the store answers when it is asked: nothing is raised here. Whole documents
     are kept, while there is room; listings, infos, ranges and errors until somebody asked for them. `ends` are files, as a
     listing has them, of which the first and the last bytes are going to be read: footers. `small` are
-    documents of unknown size that are wanted if they have no more bytes.
+    documents of unknown size that are wanted if they have no more bytes; `few` directories that are listed as far as
+    `list_few` says.
     """
     ahead = getattr(store, "fetch", None)
     if ahead is not None:
@@ -196,9 +199,21 @@ def fetch(
                 *(("read", path) for path in documents),
                 *(("read_range", *place) for place in ranges),
                 *(("small", *limit) for limit in small),
+                *(("few", path) for path in few),
                 *(part for info in ends for part in list_ends(info.path, info.size, info)),
             ]
         )
+
+
+def list_few(store: Store, path: str) -> list[ObjectInfo]:
+    """List the files of a directory that was fetched, where there are few and small ones: 32, of 1 MiB together.
+
+    They are read with what is read next, whether they are needed or not: that is sooner than to wait for what names them.
+    Empty in a store that lists no prefix at once, and after opening.
+    """
+    ahead = getattr(store, "list_few", None)
+    files: list[ObjectInfo] = [] if ahead is None else [info for info in ahead(path) if not info.is_dir]
+    return files if sum(info.size for info in files) <= _MOST_OF_FEW else []
 
 
 def fetch_below(store: Store, path: str, most: int = PAGE) -> bool:
@@ -305,6 +320,12 @@ class AheadStore:
                 self._moment[key] = lambda: found
         return found, is_whole
 
+    def list_few(self, path: str) -> list[ObjectInfo]:
+        """See the function of this name."""
+        with self._lock:
+            known = (self._moment or {}).get(("list_below", path))
+        return [] if known is None else list(known())
+
     def _look_at(self, folder: str) -> list[ObjectInfo]:
         """The children of a directory that was fetched; whoever asks for it gets the answer still."""
         question = ("list", folder)
@@ -381,6 +402,9 @@ class AheadStore:
         return answer()
 
     def _load(self, question: Question) -> None:
+        if question[0] == "few":
+            self._list_below(question[1], _FEW + 1)
+            return
         if question[0] == "end":
             with suppress(LakeError):  # whoever asks for it asks again
                 self._ends.keep(cast("Part", question), self.inner.read_range(*question[1:4]))

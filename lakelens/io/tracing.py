@@ -172,6 +172,10 @@ class TracingStore:
         is_asked = self._ahead is not None and self._fetches and self._may_ask(path)
         return is_asked and self._ahead is not None and self._ahead.fetch_below(path, most)
 
+    def list_few(self, path: str) -> list[ObjectInfo]:
+        """List the few files of a directory that was fetched: see `lakelens.io.ahead.list_few`."""
+        return self._ahead.list_few(path) if self._ahead is not None and self._may_ask(path) else []
+
     def find_document(self, path: str) -> bytes | None:
         """Find a document that was read and is kept, of a store each request to which waits for a network."""
         return self._ahead.find_document(path) if self._ahead is not None and self._may_ask(path) else None

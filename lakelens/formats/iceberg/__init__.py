@@ -22,6 +22,7 @@ class IcebergFormat(Driver):
     looked_for = "metadata/*.metadata.json (v1.metadata.json, 00000-<uuid>.metadata.json, gzip or zstd too)"
     looks_at = ("metadata/", "metadata/version-hint.text")
     opens = (".metadata.json",)
+    reads_early = ("metadata/snap-*.avro",)
     marked_by = "metadata"
     never_changes = ("*.avro", "*.parquet", "*.orc", "*.puffin", "*.stats")
     is_numbered = ("*.metadata.json", "*.metadata.json.gz", "*.metadata.json.zst")

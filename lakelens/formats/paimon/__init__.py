@@ -23,6 +23,7 @@ class PaimonFormat(Driver):
         "tag/",
         "branch/",
     )
+    reads_early = ("manifest/*",)
     never_changes = (
         "manifest/*",
         "index/*",

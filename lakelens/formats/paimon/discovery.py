@@ -12,7 +12,7 @@ from lakelens.errors import AccessDenied, LakeError, Missing
 from lakelens.formats.base import Candidate
 from lakelens.formats.paimon.metadata.layout import list_keys, list_numbers
 from lakelens.formats.paimon.metadata.wire import parse_json
-from lakelens.io.ahead import fetch
+from lakelens.io.ahead import fetch, list_few
 from lakelens.io.store import Store, list_names
 from lakelens.lazy import dataclass
 from lakelens.model.finding import Findings
@@ -176,7 +176,8 @@ def detect_table(place: Candidate) -> Evidence | None:
         *(f"schema/schema-{n}" for n in schemas[-1:]),
         *(f"snapshot/snapshot-{n}" for n in snapshots[-NEWEST:]),
     ]
-    fetch(place.store, documents=map(place.child, newest))
+    few = [info.path for info in list_few(place.store, place.child("manifest"))]
+    fetch(place.store, documents=[*map(place.child, newest), *few])
     schema = f"schema/schema-{schemas[-1]}" if schemas else None
     snapshot = f"snapshot/snapshot-{snapshots[-1]}" if snapshots else None
     tag = f"tag/tag-{tags[0]}" if tags else None

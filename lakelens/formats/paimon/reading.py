@@ -1,7 +1,7 @@
 """What is read of a Paimon table together, where each request to its store waits for a network.
 
     first     the listings and the hints: `looks_at` of the format
-    second    the newest schema, the newest snapshots (detection)
+    second    the newest schema, the newest snapshots, and all manifests and lists where these are few (detection)
     third     an outline: older snapshots, tags, schemas, the hints of branches; lists and index manifests of the newest
     fourth    the snapshots of branches, deletion vectors whose rows nobody recorded
 

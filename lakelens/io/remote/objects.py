@@ -52,26 +52,26 @@ class S3Requests:
         return tuple(value for value in values if isinstance(value, str) and value)
 
     def info(self, path: str) -> Facts:
-        return run(self._prepare(), self._info, *self._split(path))
+        return run(self.connect(), self._info, *self._split(path))
 
     def list_below(self, path: str, limit: int) -> Listing:
-        return run(self._prepare(), self._list_below, *self._split(path), limit)
+        return run(self.connect(), self._list_below, *self._split(path), limit)
 
     def list(self, path: str) -> Listing:
-        return run(self._prepare(), self._list, *self._split(path))
+        return run(self.connect(), self._list, *self._split(path))
 
     def read(self, path: str, most: int) -> Answer:
-        return run(self._prepare(), self._read, *self._split(path), most)
+        return run(self.connect(), self._read, *self._split(path), most)
 
     def read_range(self, path: str, start: int, length: int, most: int) -> Answer:
         if length <= 0:
             return Answer(b"")
         if start < 0 and -start - length > WASTED:
             start = max(0, int(self.info(path)["size"]) + start)
-        return run(self._prepare(), self._read_range, *self._split(path), start, length, most)
+        return run(self.connect(), self._read_range, *self._split(path), start, length, most)
 
-    def _prepare(self) -> Any:
-        """Prepare the file system, whose client is made once, not by each of many threads."""
+    def connect(self) -> Any:
+        """Give the file system with its client, which is made once, not by each of many threads."""
         with self._lock:
             if getattr(self._fs, "_s3", None) is None:
                 run(self._fs, self._fs.set_session)

@@ -84,6 +84,11 @@ class FsspecStore:
         named = [f"{key}={held[key]}" for key in sorted(held) if _PLACE.search(key)]
         return "\n".join([self.scheme, self._requests.endpoint, self._user, self._query, *named])
 
+    def connect(self) -> None:
+        """Make the client that all requests share; what fails now fails again in the first request, which says it."""
+        with suppress(Exception):
+            getattr(self._requests, "connect", tuple)()
+
     def info(self, path: str) -> ObjectInfo:
         return self._call("look at", lambda asked: self._describe([self._requests.info(asked)]), path)[0]
 

@@ -16,7 +16,7 @@ from lakelens.formats.iceberg.discovery.versions import (
 from lakelens.formats.iceberg.metadata.document import check_not_a_view, decode_outline
 from lakelens.io.ahead import fetch
 from lakelens.io.store import ObjectInfo, Store, list_names
-from lakelens.io.waves import NEAR
+from lakelens.io.waves import NEAR, is_far
 from lakelens.lazy import dataclass
 from lakelens.model.storage import Evidence
 
@@ -31,6 +31,7 @@ _ENDINGS = (
 )
 _MOST_VERSIONS = 1_000  # after the one that the hint names
 _HINT_BYTES = 4_096
+_MOST_GUESSED, _MOST_OF_LIST = 8, 1 << 20
 
 
 def find_unlisted(store: Store, folder: str, refused: LakeError) -> MetadataFolder:
@@ -141,7 +142,7 @@ def detect_table(place: Candidate) -> Evidence | None:
     if layout is None:
         return None
     choice = choose_version(layout)
-    fetch(place.store, documents=[choice.path])
+    fetch(place.store, documents=[choice.path, *(_guess_lists(layout.folder) if is_far(place.store) else ())])
     _refuse_view(place.store, layout, choice)
     marks = {"delta": {"_delta_log"}, "paimon": {"schema", "snapshot"}, "hudi": {".hoodie"}}
     others = tuple(name for name, found in marks.items() if found <= place.children.keys())
@@ -165,6 +166,16 @@ def choose_version(layout: TableLayout, version: int | str | None = None) -> Ver
     if layout.opened_file is None:
         return layout.folder.choose()
     return layout.folder.take(layout.opened_file, "this metadata file was opened by its own path")
+
+
+def _guess_lists(folder: MetadataFolder) -> list[str]:
+    """Guess the manifest list that the current document names: the newest one, or those of the same second."""
+    lists = [
+        info for name, info in folder.children.items() if name.startswith("snap-") and name.endswith(".avro")
+    ]
+    newest = max((info.modified for info in lists if info.modified), default=None)
+    likely = [info for info in lists if info.modified == newest and info.size <= _MOST_OF_LIST]
+    return [info.path for info in likely] if len(likely) <= _MOST_GUESSED else []
 
 
 def _find_root(folder: str) -> str:
