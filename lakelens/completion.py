@@ -16,6 +16,12 @@ from functools import cached_property
 from types import ModuleType
 from typing import Any
 
+from lakelens.model.fileset import FileSet
+from lakelens.model.scan.files_to_arrow import list_columns
+from lakelens.model.table import Table
+from lakelens.querying import VIEWS
+from lakelens.samples import read_samples
+
 _PATH = r"(?P<path>[A-Za-z_]\w*(?:\.\w+|\[[^\[\]]*\])*)"
 _KEY = re.compile(_PATH + r"\[(?P<quote>['\"])(?P<begun>[^'\"]*)$")
 _ARGUMENT = re.compile(_PATH + r"\.(?P<verb>\w+)\((?:[^()]*,)?\s*(?P<quote>['\"])(?P<begun>[^'\"]*)$")
@@ -156,23 +162,16 @@ def _list_keys(held: Any, _: re.Match[str]) -> Sequence[str]:
 
 
 def _list_columns(held: Any) -> list[str]:
-    from lakelens.model.fileset import FileSet
-    from lakelens.model.scan.files_to_arrow import list_columns
-
     if not isinstance(held, FileSet):
         return []
     return [name for name in list_columns(held.columns, stats=False) if name != "partition_values"]
 
 
 def _list_samples(held: Any) -> list[str]:
-    from lakelens.samples import read_samples
-
     return read_samples().keys() if isinstance(held, ModuleType) else []
 
 
 def _list_snapshots(held: Any) -> list[str]:
-    from lakelens.model.table import Table
-
     return held.snapshots._ipython_key_completions_() if isinstance(held, Table) else []
 
 
@@ -188,8 +187,6 @@ _VERBS: dict[str, Callable[[Any], Sequence[str]]] = {
 
 def _list_queried(table: Any) -> list[str]:
     """List the columns of files, and the views that a query is over."""
-    from lakelens.querying import VIEWS
-
     return [*_list_columns(table.files), *VIEWS]
 
 

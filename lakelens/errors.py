@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Self, cast
 
-from lakelens.display import Displayable
+from lakelens.display import Displayable, call
 
 _MOST_LISTED = 12  # names of a hint
 # categories whose characters act on the text around them: control, format (bidirectional marks), surrogate, private use,
@@ -81,8 +81,6 @@ class LakeError(Displayable, Exception):
 
     def _render_traceback_(self) -> list[str]:
         """Say what IPython shows instead of a traceback."""
-        from lakelens.display import call
-
         return cast("list[str]", call("views.render.raised:render_raised", self, is_brief=self.is_brief))
 
 

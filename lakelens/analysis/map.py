@@ -8,6 +8,7 @@ from lakelens.analysis.diff.diff import Diff
 from lakelens.analysis.figures import count_by_lists
 from lakelens.analysis.trace import TableTrace, Trace
 from lakelens.caching import cached_property
+from lakelens.display import call
 from lakelens.errors import LakeError
 from lakelens.model.charts import (
     Beside,
@@ -140,8 +141,6 @@ class Map(Drawing):
         >>> ll.sample("iceberg").map().to_svg()[:5]
         '<svg '
         """
-        from lakelens.display import call
-
         return str(call("views.map.drawing:render_map", self))
 
     def __repr__(self) -> str:

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError
+from lakelens.options import display
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -88,8 +89,6 @@ class Output:
 
     def show_view(self, thing: object, detail: int = 1) -> None:
         """Show the view of an object: its card, with every list as long as it is."""
-        from lakelens.options import display
-
         is_long = detail > 1 or self.is_plain
         with display.using(max_rows=_MOST_ROWS if is_long else display.max_rows, max_text=self._most_text):
             self._show_card(thing, detail)
@@ -121,7 +120,6 @@ class Output:
 
     def write_grid(self, make: Callable[[], Grid]) -> None:
         """Write a grid with all of its rows, however many."""
-        from lakelens.options import display
         from lakelens.views.card.wording import visible
         from lakelens.views.render.text import write_body
 
@@ -163,6 +161,4 @@ class Output:
 
     @property
     def _most_text(self) -> int:
-        from lakelens.options import display
-
         return _MOST_TEXT if self.is_plain else display.max_text

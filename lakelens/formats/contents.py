@@ -22,6 +22,7 @@ from lakelens.io.ahead import fetch_files, fetch_files_along
 from lakelens.io.store import Store, StoreFile
 from lakelens.model.bytes_view import Source
 from lakelens.model.datafile import Footer
+from lakelens.model.driver import later
 from lakelens.model.stats import FileDivision, divide
 from lakelens.model.storage import KNOWN_FORMATS
 from lakelens.options import budgets
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 #: The formats that describe themselves, and whose rows are read here.
 FORMATS = ("parquet", "orc", "avro")
 ENCRYPTED = "ags1-encrypted"
+_EXPLAIN_FOOTER = later("lakelens.formats.stored:explain_footer")
 _PIECE = 8 << 20  # bytes that are read at a time for a digest
 
 
@@ -61,12 +63,7 @@ def read_footer(store: Store, path: str, file_format: str, size: int | None = No
 def make_footer(store: Store, path: str, facts: Any) -> Footer:
     """Make the footer of decoded facts, which finds its bytes in the file."""
 
-    def explain(footer: Footer) -> BytesView:
-        from lakelens.formats.stored import explain_footer
-
-        return explain_footer(footer, store)
-
-    return Footer(facts, path, Source(explain))
+    return Footer(facts, path, Source(lambda footer: _EXPLAIN_FOOTER(footer, store)))
 
 
 def read_rows(store: Store, path: str, file_format: str, n: int, size: int | None = None) -> pa.Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import field, replace
+from functools import partial
 from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Self, TypeVar
@@ -15,6 +16,14 @@ from lakelens.errors import LakeError, Missing, Unsupported
 from lakelens.lazy import dataclass
 from lakelens.model.bytes_view import Explainable, Source
 from lakelens.model.collections import Items, Late, Preview, show_stored, stored
+from lakelens.model.deletes import (
+    DeleteMatches,
+    LiveRows,
+    count_live_rows,
+    find_cheap_positions,
+    raise_error,
+    unite_positions,
+)
 from lakelens.model.driver import load_named
 from lakelens.model.facts.facts import Fact
 from lakelens.model.stats import Bounds, Encoded, Partition
@@ -23,7 +32,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from lakelens.model.bytes_view import BytesView
-    from lakelens.model.deletes import DeleteMatch, DeleteMatches, LiveRows
+    from lakelens.model.deletes import DeleteMatch
     from lakelens.model.finding import Severity
     from lakelens.model.life.positions import Positions
     from lakelens.model.scan.file_table import FileRow
@@ -264,7 +273,7 @@ class DataFile(Explainable, Displayable):
         LakeError
             When the file cannot be read.
         """
-        return Preview(self._answers.rows(self, n), self._find_deleted)
+        return Preview(self._answers.rows(self, n), partial(find_cheap_positions, self))
 
     @property
     def deletes(self) -> DeleteMatches:
@@ -274,8 +283,6 @@ class DataFile(Explainable, Displayable):
         """
         matches: DeleteMatches | None = self.__dict__.get("_matches")
         if matches is None:
-            from lakelens.model.deletes import DeleteMatches
-
             matches = DeleteMatches(() if self._find_deletes is None else self._find_deletes(self))
             self.__dict__["_matches"] = matches
         return matches
@@ -287,7 +294,6 @@ class DataFile(Explainable, Displayable):
         Reads the delete files and, where they delete by value, this file. A position past the end is a finding and is
         left out. Raises `LakeError` when a delete cannot be read.
         """
-        from lakelens.model.deletes import unite_positions
 
         def note_beyond(match: DeleteMatch, last: int) -> None:
             message = f"it deletes row {last} of {self.path}, which has {self.record_count} rows"
@@ -303,8 +309,6 @@ class DataFile(Explainable, Displayable):
         are. Unknown, with the reason, where rows of several files are merged by key. Raises `LakeError` when a delete
         cannot be read.
         """
-        from lakelens.model.deletes import LiveRows, count_live_rows, raise_error
-
         if self.content != "data":
             return LiveRows(None, "it holds no rows of the table", None, None, None)
         counted, reason = count_live_rows([self], raise_error), self._answers.uncounted(self)
@@ -314,12 +318,6 @@ class DataFile(Explainable, Displayable):
     def live_record_count(self) -> int | None:
         """The rows of this file that are not deleted; None where that is not known: `live_rows.reason` says why."""
         return self.live_rows.count
-
-    def _find_deleted(self) -> Positions | None:
-        """Find the rows that a preview marks as deleted; None where they are not known cheaply."""
-        from lakelens.model.deletes import find_cheap_positions
-
-        return find_cheap_positions(self)
 
     def further(self, name: str) -> Any:
         """The value of one of the format's own columns in `FileSet.to_arrow`."""

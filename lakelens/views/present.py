@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lakelens.model.table import Table
 from lakelens.views.card.meanings import add_meanings
 from lakelens.views.card.model import Card
 from lakelens.views.cards.finding import note_elsewhere, note_newer
 from lakelens.views.describe import describe
-
-if TYPE_CHECKING:
-    from lakelens.views.report import Section
 
 
 def present(thing: Any, detail: int = 1) -> Card:
@@ -29,11 +25,3 @@ def present(thing: Any, detail: int = 1) -> Card:
     if isinstance(table, Table) and not is_check:  # a check shows itself what is elsewhere
         card = replace(card, body=(*card.body, *note_elsewhere(table), *note_newer(table)))
     return add_meanings(card, detail)
-
-
-def present_page(thing: Any, detail: int) -> Sequence[Section]:
-    """Present the sections of a page: the object itself and, for a table, what it is made of."""
-    from lakelens.views.report import make_report
-
-    # one list of meanings stands at the end of the page, instead of one in each section
-    return make_report(thing, lambda part: add_meanings(describe(part, detail), 1))

@@ -18,9 +18,10 @@ from lakelens.model.snapshot import Snapshot
 from lakelens.model.table import Table
 from lakelens.options import display
 from lakelens.views.card import wording
-from lakelens.views.card.meanings import list_meanings
+from lakelens.views.card.meanings import add_meanings, list_meanings
 from lakelens.views.card.model import Card, Cell, Fold, Note, Pairs, Picture, Target
 from lakelens.views.card.named import target_of_file
+from lakelens.views.describe import describe
 
 # What a page is made of: an object and, below it, what it names, each in a section of its own.
 #
@@ -261,13 +262,17 @@ class Section:
         return "" if number == self.number else f"#s{number}"
 
 
-def make_report(thing: Any, describe: Callable[[Any], Card]) -> Sequence[Section]:
-    """Make the sections of a page about an object, the object itself first."""
+def present_page(thing: Any, detail: int) -> Sequence[Section]:
+    """Present the sections of a page: the object itself and, for a table, what it is made of."""
+
+    def draw(part: Any) -> Card:
+        return add_meanings(describe(part, detail), 1)  # one list of meanings stands at the end of the page
+
     parts = list_parts(thing)
     # what sums up the rest is described after it
-    cards = {part: _describe(part, describe) for part in parts if not part.is_deferred}
+    cards = {part: _describe(part, draw) for part in parts if not part.is_deferred}
     parts = [part for part in parts if part.kind != "findings" or len(part.thing)]
-    cards |= {part: _describe(part, describe) for part in parts if part.is_deferred}
+    cards |= {part: _describe(part, draw) for part in parts if part.is_deferred}
     _begin_with_history(parts, cards)
     if len(parts) > 1:
         last = PagePart(None, noun="Meanings")

@@ -33,7 +33,7 @@ from tests.house.tree import (
 )
 
 CEILINGS = Path(__file__).with_name("ceilings.toml")
-FORMATS = ("hive", "iceberg", "paimon")
+FORMATS = ("delta", "hive", "iceberg", "paimon")
 CAPABILITIES = ("health", "check", "explain", "space", "dry_run", "life", "skeleton", "map", "diff")
 MOST_LINES = 60  # of a function
 MOST_MEANINGS = 2  # of a class name

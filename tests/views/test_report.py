@@ -18,9 +18,8 @@ from lakelens.model.snapshot import History, Snapshot, Snapshots
 from lakelens.model.table import Table
 from lakelens.options import display
 from lakelens.views.card.model import Grid, Picture
-from lakelens.views.present import present_page
 from lakelens.views.render.html import render_page
-from lakelens.views.report import SIZES, Section, list_parts
+from lakelens.views.report import SIZES, Section, list_parts, present_page
 from tests.support import LAKES
 
 MOST = 1_000_000

@@ -34,7 +34,8 @@ class ListedFiles(FileReader):
     @cached_property
     def _scan(self) -> PaimonScan:
         check = self._snapshot.check_total if self._kept == LIVE else None
-        return plan_manifests(self._snapshot, self.manifests, self._kept, check)
+        snapshot = self._snapshot
+        return plan_scan(snapshot.context, self.manifests, self._kept, (snapshot.id,), check)
 
     @cached_property
     def tasks(self) -> Sequence[ScanTask]:
@@ -123,22 +124,15 @@ def plan_tasks(manifests: Sequence[PaimonManifest], kept: str = LIVE) -> tuple[S
     return tuple(tasks)
 
 
-def plan_scan(context: TableContext, manifests: Iterable[Any]) -> PaimonScan:
-    """Plan to read every entry of some manifests, each once."""
-    from lakelens.formats.paimon.scan.plan import PaimonScan
-
-    return PaimonScan(context, context.describe_columns(), plan_tasks(tuple(manifests)))
-
-
-def plan_manifests(
-    snapshot: PaimonSnapshot,
-    manifests: Sequence[PaimonManifest],
+def plan_scan(
+    context: TableContext,
+    manifests: Iterable[Any],
     kept: str = LIVE,
+    snapshots: tuple[int, ...] = (),
     check_total: Callable[[int], None] | None = None,
 ) -> PaimonScan:
-    """Give a plan to read manifests of a snapshot, whose entries are folded in this order."""
+    """Plan to read the entries of some manifests, of one snapshot or of several; they are folded in this order."""
     from lakelens.formats.paimon.scan.plan import PaimonScan
 
-    context, tasks = snapshot.context, plan_tasks(manifests, kept)
-    columns = context.describe_columns()
-    return PaimonScan(context, columns, tasks, kept, (snapshot.id,), check_total=check_total)
+    tasks, columns = plan_tasks(tuple(manifests), kept), context.describe_columns()
+    return PaimonScan(context, columns, tasks, kept, snapshots, check_total=check_total)

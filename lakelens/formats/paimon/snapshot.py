@@ -11,9 +11,11 @@ from lakelens.errors import LakeError
 from lakelens.formats.access import StoredKey
 from lakelens.formats.paimon.context import TableObject
 from lakelens.formats.paimon.deletes.known_rows import bound_rows, count_new, count_vectors, state_rows
+from lakelens.formats.paimon.listed_files import ListedFiles, plan_scan
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
 from lakelens.formats.paimon.manifests.index import PaimonIndexFile, read_index_files
 from lakelens.formats.paimon.manifests.manifest import (
+    LIVE,
     PaimonManifest,
     PaimonManifestList,
     merge_entries,
@@ -33,7 +35,6 @@ from lakelens.model.collections import Document
 from lakelens.model.comparison import FileComparison, WholeComparison, identify_copy
 from lakelens.model.datafile import DataFile, StatisticsFile
 from lakelens.model.deletes import DeleteMatch, LiveRows, count_live_rows
-from lakelens.model.driver import later
 from lakelens.model.facts.traits import Figures
 from lakelens.model.fileset import FileSet
 from lakelens.model.finding import Severity
@@ -42,11 +43,9 @@ from lakelens.model.snapshot import Snapshot, SnapshotAnswers
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.deletes.positions import Matches
-    from lakelens.formats.paimon.listed_files import ListedFiles
     from lakelens.formats.paimon.table import PaimonTable
     from lakelens.model.bytes_view import BytesView
 
-_PLAN = later("lakelens.formats.paimon.listed_files:plan_manifests")
 T = TypeVar("T")
 L = TypeVar("L", PaimonManifestList, PaimonManifest)
 
@@ -159,8 +158,6 @@ class PaimonSnapshot(TableObject, Snapshot):
 
     def make_reader(self, *roles: str, kept: str = "live") -> ListedFiles:
         """Make what reads the files of some lists by column."""
-        from lakelens.formats.paimon.listed_files import ListedFiles
-
         return ListedFiles(self, list(self._list_manifests(*roles)), kept)
 
     def _list_index_files(self) -> Sequence[PaimonIndexFile]:
@@ -298,7 +295,7 @@ class PaimonSnapshot(TableObject, Snapshot):
         manifest_lists=_name_lists,
         manifests=lambda self: self._list_manifests("base", "delta", "changelog"),
         scan_files=lambda self: self.make_reader("base", "delta").plan(),
-        scan_entries=lambda self: _PLAN(self, self.manifests),
+        scan_entries=lambda self: plan_scan(self.context, self.manifests, LIVE, (self.id,)),
         compare_files=_compare_files,
         partitioning=lambda self: self.schema.partitioning,
         index_files=_list_index_files,

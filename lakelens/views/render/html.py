@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from lakelens.model.bytes_view import BytesView
 from lakelens.model.table import Table
@@ -17,10 +17,7 @@ from lakelens.options import display
 from lakelens.views.card.markup import read_style, template_environment
 from lakelens.views.card.model import Body, Card, Fold, Note, Target
 from lakelens.views.card.wording import format_failure, visible
-from lakelens.views.present import present, present_page
-
-if TYPE_CHECKING:
-    pass
+from lakelens.views.present import present
 
 #: The address of what a cell names; empty where there is no page of it.
 Link: TypeAlias = Callable[[Target], str]
@@ -71,6 +68,8 @@ def render_page(thing: object, detail: int = 2) -> str:
     if isinstance(thing, BytesView):
         return _render_bytes_page(thing, detail)
     from markupsafe import Markup
+
+    from lakelens.views.report import present_page
 
     sections = present_page(thing, detail)
     shown = []

@@ -21,6 +21,7 @@ from zlib import crc32
 
 from lakelens.views.card import wording
 from lakelens.views.card.model import Card, Picture
+from lakelens.views.render.html import draw
 from lakelens.whole import write_whole
 
 if TYPE_CHECKING:
@@ -160,8 +161,6 @@ class Plot:
 
     def _repr_html_(self) -> str:
         """The SVG as an image with its words: a page's own styles do not reach it, nor its styles the page."""
-        from lakelens.views.render.html import draw
-
         return draw(Card("", "", body=(Picture(self.to_svg(), self.words),)), 1)
 
     def _repr_mimebundle_(
