@@ -15,14 +15,23 @@ from lakelens.answers.own import QUESTIONS
 from lakelens.cli.completing import completion
 from lakelens.cli.exits import Verbs
 from lakelens.cli.file_command import files, show_bytes
-from lakelens.cli.inventory import inventory
 from lakelens.cli.map_command import bug, draw_map, lifetimes, skeleton
-from lakelens.cli.place_commands import find, samples, watch
+from lakelens.cli.place_commands import find, inventory, samples, watch
 from lakelens.cli.practice_command import exercise, quiz
 from lakelens.cli.questions import make_verb
 from lakelens.cli.serve_command import mcp, serve, tab
-from lakelens.cli.snapshot_commands import diff, history, manifests, snapshots
-from lakelens.cli.table_commands import findings, html, refs, schema, show, tree
+from lakelens.cli.table_commands import (
+    diff,
+    findings,
+    history,
+    html,
+    manifests,
+    refs,
+    schema,
+    show,
+    snapshots,
+    tree,
+)
 
 # how `lakelens --help` arranges the verbs; one that is missing here stands at the end
 _GROUPS = [

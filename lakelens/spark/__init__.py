@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from lakelens.spark.local.formats import FORMATS
     from lakelens.spark.local.runtime import fetch_jars, find_java, jar_cache, pinned_jars
     from lakelens.spark.local.session import session
-    from lakelens.spark.warehouse.inventory import inventory, read_inventory
-    from lakelens.spark.warehouse.views import Inventory
+    from lakelens.spark.warehouse.inventory import Inventory, inventory, read_inventory
 
 __all__ = [
     "FORMATS",

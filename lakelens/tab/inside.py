@@ -25,8 +25,7 @@ from lakelens.explorer.failures import make_failure
 from lakelens.explorer.page import Page, Redirect
 from lakelens.explorer.place import Place
 from lakelens.explorer.render import render_fitting
-from lakelens.explorer.site.fixed import FixedExplorer
-from lakelens.explorer.site.single import TableExplorer
+from lakelens.explorer.site.single import FixedExplorer, TableExplorer
 from lakelens.installed import EXTRAS, read_text
 from lakelens.samples import unpack_table
 from lakelens.views.card.model import Card

@@ -28,7 +28,7 @@ from lakelens.codecs.paimon.types import PaimonField, PaimonType
 from lakelens.codecs.parquet.thrift_schema import decode_statistic
 from lakelens.codecs.variant import Variant
 from lakelens.formats.iceberg.metadata.partitions import convert_stored
-from lakelens.formats.paimon.life.merge import PaimonMerge
+from lakelens.formats.paimon.life.living import PaimonMerge
 from lakelens.formats.paimon.manifests.index_proofs import decode_key
 from lakelens.formats.paimon.metadata.logical_types import find_promotion
 from lakelens.formats.paimon.metadata.partitions import format_float, format_value

@@ -18,8 +18,7 @@ from lakelens.cli.commands import commands
 from lakelens.errors import LakeError
 from lakelens.explorer.place import Place
 from lakelens.explorer.render import MOST_BYTES as MOST_OF_A_PAGE
-from lakelens.explorer.site.folder import MARKER, write_site
-from lakelens.explorer.site.walk import make_site, name_file
+from lakelens.explorer.site.folder import MARKER, make_site, name_file, write_site
 from lakelens.options import display
 from lakelens.views.card import wording
 from lakelens.whole import NotWritten

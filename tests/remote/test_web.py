@@ -11,7 +11,7 @@ from lakelens.errors import AccessDenied, LakeError, Missing, Unavailable
 from lakelens.explorer.page import Page
 from lakelens.explorer.place import Place
 from lakelens.explorer.render import render_fitting
-from lakelens.explorer.site.fixed import FixedExplorer
+from lakelens.explorer.site.single import FixedExplorer
 from lakelens.io.remote.buckets import GooglePlace
 from lakelens.io.remote.web import AskWeb, WebStore, open_web
 from lakelens.io.store import walk

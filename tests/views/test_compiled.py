@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from jinja2 import DictLoader, Environment
 
-from lakelens.views.card.compiled import CompiledTemplates
+from lakelens.views.card.markup import CompiledTemplates
 
 
 def render(directory: Path, source: str) -> str:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lakelens.explorer.explorer import Explorer
 from lakelens.model.warehouse.catalog import Catalog, FoundTable
-from lakelens.warehouse import find_in_store
+from lakelens.options import display
+from lakelens.warehouse import find_fixed, find_in_store
 
 if TYPE_CHECKING:
     from lakelens.model.table import Table
+    from lakelens.model.warehouse.catalog import Catalog, FoundTable
 
 
 class TableExplorer(Explorer):
@@ -64,3 +66,39 @@ def _find_again(table: Table) -> FoundTable | None:
     if found is None:  # it was opened by its metadata file
         return FoundTable(table.location, table.format, table.evidence, reopen)
     return replace(found, opener=reopen)
+
+
+# An explorer of what stays as it was when it was opened: of a folder in a browser, or of what is at an address.
+
+
+class FixedExplorer(Explorer):
+    """The pages of what is below a root that nobody changes: it is walked once, at the beginning.
+
+    Parameters
+    ----------
+    root
+        The directory, or the path that stands for an address.
+    find
+        What finds the tables; by default the directory is walked.
+
+    Raises
+    ------
+    LakeError
+        What is there cannot be asked or listed; the message says why.
+
+    Examples
+    --------
+    >>> import lakelens as ll
+    >>> explorer = FixedExplorer(ll.sample("hive").location)
+    >>> [explorer.name(found) for found in explorer.catalog]
+    [()]
+    """
+
+    def __init__(self, root: str, find: Callable[[str], Catalog] = find_fixed) -> None:
+        super().__init__(root)
+        with display.using(progress=False):
+            self._found = find(root)
+        self._tables = {table.path.rstrip("/"): table for table in self._found}
+
+    def _look(self, *, again: bool = False) -> tuple[Catalog, dict[str, FoundTable]]:
+        return self._found, self._tables

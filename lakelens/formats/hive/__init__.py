@@ -18,11 +18,11 @@ class HiveFormat(Driver):
     lifetimes = "lakelens.formats.hive:lifetimes.toml"
     places = "lakelens.formats.hive:places.toml"
     parts = {  # noqa: RUF012
-        "check": "lakelens.formats.hive.comparisons:HiveChecking",
-        "defects": "lakelens.formats.hive.book:BOOK",
+        "check": "lakelens.formats.hive.check:HiveChecking",
+        "defects": "lakelens.formats.hive.check:BOOK",
         "health": "lakelens.formats.hive.limits:make_rules",
         "map": "lakelens.formats.hive.chart:draw_chart",
-        "references": "lakelens.formats.hive.references:HiveReferring",
+        "references": "lakelens.formats.hive.check:HiveReferring",
         "splits": "lakelens.formats.hive.splits:open_splits",
     }
     lacks = {  # noqa: RUF012

@@ -188,7 +188,7 @@ class PaimonSnapshot(TableObject, Snapshot):
 
         Vectors count as recorded; with `read=False` those without a recorded number of rows are not decoded.
         """
-        from lakelens.formats.paimon.deletes.live_rows import count_rows
+        from lakelens.formats.paimon.deletes.known_rows import count_rows
 
         files = [file for file in self.files if isinstance(file, PaimonDataFile)]
         count = partial(count_live_rows, report=self._note_unread, read=read)

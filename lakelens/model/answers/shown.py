@@ -10,7 +10,7 @@ from lakelens.errors import LakeError
 if TYPE_CHECKING:
     import os
 
-    from lakelens.explorer.site.walk import Site
+    from lakelens.explorer.site.folder import Site
     from lakelens.jupyter.exploring import Explored
     from lakelens.model.table import Table
 

@@ -10,8 +10,7 @@ import pytest
 import lakelens as ll
 from lakelens.analysis.health.health import find_small
 from lakelens.formats.iceberg.health.deletes import count_joined
-from lakelens.formats.iceberg.health.metadata import find_expiry
-from lakelens.formats.iceberg.health.rules import IcebergHealth
+from lakelens.formats.iceberg.health.rules import IcebergHealth, find_expiry
 from lakelens.formats.paimon.health.metadata import count_expired
 from lakelens.model.table import Table
 from tests.support import LAKES

@@ -15,7 +15,7 @@ ELSEWHERE = {
     "lakelens/cli/demo.py",
     "lakelens/formats/hive/detect.py",
     "lakelens/formats/hive/names.py",
-    "lakelens/formats/hive/observations.py",
+    "lakelens/formats/hive/listing.py",
     "lakelens/formats/iceberg/discovery/detect.py",
     "lakelens/formats/iceberg/opening.py",
     "lakelens/practice/commits/delta.py",

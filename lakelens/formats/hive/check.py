@@ -1,4 +1,4 @@
-"""What can be compared of a Hive-style table: its files with themselves, with their names, and with the metastore.
+"""The check of a Hive-style table: its files compared with themselves, with their names, and with the metastore.
 
 Nothing in the directory records how many rows there are. A file is sound where its footer can be read; what a metastore
 says (buckets, partitions, statistics) is compared where the table was opened through one. Statistics of a metastore go
@@ -8,21 +8,31 @@ stale by design: that they differ is a warning.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from lakelens.caching import cached_property
 from lakelens.errors import LakeError
 from lakelens.formats.access import run_ahead
 from lakelens.formats.contents import FORMATS
+from lakelens.formats.defects import STATISTICS, list_footer_writers, sample_files
 from lakelens.formats.hive.datafile import HiveFile
+from lakelens.formats.hive.names import find_leftover
+from lakelens.io.store import ObjectInfo
 from lakelens.model.check.checking import Checking
+from lakelens.model.check.defect import DefectBook, Product, Writer, rule
 from lakelens.model.check.ledger import Ledger
+from lakelens.model.check.references import Purpose, Referring
 from lakelens.model.check.survey import Survey
+from lakelens.model.facts.traits import parse_figure
+from lakelens.model.finding import Findings
 from lakelens.progress import track
 
 if TYPE_CHECKING:
     from lakelens.formats.hive.listing import HiveTable
+    from lakelens.formats.hive.read import Found
+    from lakelens.model.finding import Finding
 
 #: Files of which every footer is read; of more the first ones are.
 MOST_FOOTERS = 1_000
@@ -162,3 +172,74 @@ def _list_statistics(facts: Mapping[str, Any]) -> Iterator[tuple[str, int | None
 def _find_number(properties: Any, name: str) -> int | None:
     text = str(properties.get(name)) if isinstance(properties, Mapping) else ""
     return int(text) if len(text) < 20 and text.lstrip("-").isdecimal() else None
+
+
+# What an object of a Hive-style table is for: nothing refers to files, so only what no reader sees can be left over.
+
+
+class HiveReferring(Referring):
+    """What there is to know of the objects of a Hive-style table."""
+
+    table: HiveTable
+
+    def list_objects(self, refuse: Callable[[LakeError], None]) -> Iterator[ObjectInfo]:
+        """See `Referring.list_objects`."""
+        found: list[Found] = []
+        problems = Findings()
+        try:
+            found = self.table.list_found(problems)
+        except LakeError as error:
+            refuse(error)
+        for problem in problems:
+            if problem.severity == "error":
+                refuse(LakeError(problem.message, path=problem.path))
+        self._roles = {listed.relative_path: listed.role for listed in found}
+        return (listed.info for listed in found)
+
+    def find_purpose(self, relative_path: str) -> Purpose:
+        """See `Referring.find_purpose`."""
+        role = self._roles.get(relative_path, "unknown")
+        reason = find_leftover(role)
+        return Purpose(role, "known") if reason is None else Purpose(role, "loose", reason)
+
+    @cached_property
+    def _roles(self) -> dict[str, str]:
+        return {listed.relative_path: listed.role for listed in self.table.list_found(Findings())}
+
+
+# The defect book of Hive: the rules, and who wrote a table: names of files say it, and footers.
+
+
+@rule(
+    "zero-rows",
+    "a count of no rows that was never made",
+    writers=(Product("hive"), Product("spark")),
+    threads=("apache/spark#19831", "apache/spark#19880"),
+    shows="numRows is 0 and the files have rows",
+    severity="warning",
+    reads_files=True,
+)
+def zero_rows(table: HiveTable) -> Iterator[Finding]:
+    """Hive keeps numRows at 0 when statistics are not gathered: a planner that believes it broadcasts a table of any size.
+
+    Shows in the metastore's facts: numRows is 0, totalSize is not, and the files have rows.
+    """
+    if parse_figure(table.properties, "numRows") != 0:
+        return
+    rows = sum(file.record_count or 0 for file in sample_files(table))
+    size = sum(file.size_bytes or 0 for file in sample_files(table))
+    if rows:
+        message = f"numRows is 0; {rows:,} rows are in the {size:,} bytes that were looked at"
+        yield zero_rows.report(table.location, message)
+
+
+def list_writers(table: HiveTable) -> tuple[Writer, ...]:
+    """See `DefectBook.list_writers`: the names of files say who wrote them, footers with which library."""
+    named = dict.fromkeys(
+        listed.name.writer for listed in table._listing if listed.is_data and listed.name.writer
+    )
+    found = (Writer(writer, "", "names of files") for writer in named if writer)
+    return tuple(dict.fromkeys((*found, *list_footer_writers(table))))
+
+
+BOOK = DefectBook((zero_rows, *STATISTICS), list_writers)
