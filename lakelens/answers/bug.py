@@ -104,7 +104,9 @@ def make_report(table: Table, call: str = "", keep: Sequence[str] = ()) -> dict[
             files["call.json"] = _write(_try_call(table, skeleton, *asked))
         if skeleton is not None:
             left_out += [finding.message for finding in skeleton.findings]
-            files |= _read_files(Path(str(skeleton)))
+            root = Path(str(skeleton))
+            written = (path for path in sorted(root.rglob("*")) if path.is_file())
+            files |= {f"skeleton/{path.relative_to(root).as_posix()}": path.read_bytes() for path in written}
             files["skeleton-check.json"] = _write(_ask_whole(str(skeleton), find_question("check"), {}))
         readme = "\n".join((*_list_lines(table, files, left_out, keep), ""))
     return {"README.md": readme.encode(), **files}
@@ -226,14 +228,6 @@ def _ask_whole(place: str, question: Question, options: Mapping[str, Any]) -> di
         return {"answer": describe(answer, question.parts)}
     except Exception as error:
         return {"error": {**_describe_error(error), "message": str(error)}}
-
-
-def _read_files(place: Path) -> dict[str, bytes]:
-    return {
-        f"skeleton/{path.relative_to(place).as_posix()}": path.read_bytes()
-        for path in sorted(place.rglob("*"))
-        if path.is_file()
-    }
 
 
 def _list_lines(

@@ -8,7 +8,7 @@ which keeps `write.metadata.previous-versions-max` (100) of them. Follows `Table
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -170,12 +170,6 @@ def list_ancestors(table: IcebergTable, snapshot_id: int | None) -> list[int]:
         found.append(snapshot_id)
         snapshot_id = index.find_parent(snapshot_id)
     return found
-
-
-def refuse_unknown(ids: Iterable[int], table: IcebergTable) -> Sequence[int]:
-    """Those of some ids that are no snapshots of the table."""
-    index = table._context.document.snapshots
-    return [number for number in ids if number not in index]
 
 
 # The CALL statement of a procedure, to be copied. What comes from a table is quoted.
