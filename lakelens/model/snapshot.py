@@ -142,6 +142,8 @@ class SnapshotAnswers:
     figures: Callable[[Any], Figures] = lambda snapshot: Figures(rows=snapshot.record_count)
     #: the figures that lists or files which were read add up to, where these are others
     known_figures: Callable[[Any], Figures] = lambda snapshot: snapshot.figures
+    #: the figures without changes of what was so already, which a history leaves out
+    effects: Callable[[Any], Figures] = lambda snapshot: snapshot.figures
     vector_count: Callable[[Any], int | None] = know_none
     newly_deleted: Callable[[Any], Amount | None] = lambda snapshot: snapshot.figures.deleted
     #: the bounds that are known without any manifest; None: the stated ones, corrected by what was read

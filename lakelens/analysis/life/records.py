@@ -381,7 +381,7 @@ class Reader:
             columns.append((place, stored.get_constant(slot.field) if place is None else None))
         system = {name: place for name in _SYSTEM if (place := stored.find_system(name)) is not None}
         places = [place for place, _ in columns if place is not None]
-        taken = _take(stored, [*places, *system.values()], positions)
+        taken = _take(file, stored, [*places, *system.values()], positions)
         values: list[list[Any]] = []
         rest = iter(taken)
         for (place, constant), slot in zip(columns, self._slots.slots, strict=True):
@@ -466,8 +466,11 @@ class _TooMany(Exception):
     """More rows fit than are kept."""
 
 
-def _take(stored: StoredRows, places: Sequence[Any], positions: Any) -> list[list[pa.Array]]:
-    """Take the values of some columns at some positions, column by column in pieces."""
+def _take(file: DataFile, stored: StoredRows, places: Sequence[Any], positions: Any) -> list[list[pa.Array]]:
+    """Take the values of some columns at some positions, column by column in pieces.
+
+    Raises `Corrupt` where a position, which may follow from the rows that are recorded of a file, is past its last one.
+    """
     import numpy as np
     import pyarrow as pa
 
@@ -481,7 +484,10 @@ def _take(stored: StoredRows, places: Sequence[Any], positions: Any) -> list[lis
                 part.append(array.take(pa.array(here)))
         start = end
         if start > positions[-1]:
-            break
+            return found
+    if places:
+        seen, expected = f"{start:,} rows", f"{file.record_count or 0:,}, as is recorded"
+        raise Corrupt("the file has fewer rows than it should", path=file.path, seen=seen, expected=expected)
     return found
 
 

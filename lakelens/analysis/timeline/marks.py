@@ -346,7 +346,7 @@ def read_amounts(snapshot: Snapshot, *, is_new: bool = True) -> Figures:
 
     Where that is the net change of rows alone, it counts as added when it is positive, as removed when it is negative.
     """
-    figures = snapshot.figures
+    figures = snapshot.answers.effects(snapshot)
     if (net := figures.net_rows) is None:
         return figures
     deleted = snapshot.newly_deleted if is_new and figures.deleted is None else figures.deleted

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -52,9 +52,20 @@ class DeltaChecking(Checking):
         survey.run(*(partial(compare, self.table, survey) for compare in (*of_log, *of_state)))
 
 
-def _leave(survey: Survey, what: str, left: int, total: int, most: int) -> None:
-    if left:
-        survey.ledger.leave(f"{left:,} of {total:,} {what}", f"the newest {most} were compared")
+def _choose_newest(
+    table: DeltaTable, survey: Survey, what: str, listed: Iterable[int], most: int
+) -> list[int]:
+    """Choose the newest versions that have something which is compared, and say how many others are left."""
+    known = [version for version in sorted(listed) if version in table._known]
+    if len(known) > most:
+        survey.ledger.leave(
+            f"{len(known) - most:,} of {len(known):,} {what}", f"the newest {most} were compared"
+        )
+    return known[-most:]
+
+
+def _read_newest(actions: Mapping[Any, Action], name: str) -> dict[str, Any]:
+    return {str(key): action.fields.get(name) for key, action in actions.items()}
 
 
 def _compare_alike(
@@ -90,12 +101,10 @@ def _compare_actions(
 def compare_checksums(table: DeltaTable, survey: Survey) -> None:
     """Compare version checksums with the versions."""
     context = table._context
-    known = [version for version in sorted(context.log.checksums) if version in table._known]
-    chosen = known[-MOST_CHECKSUMS:]
+    chosen = _choose_newest(table, survey, "checksums of versions", context.log.checksums, MOST_CHECKSUMS)
     if not chosen:
         return
     line = survey.ledger.line("checksums of versions", "*.crc", "the replayed log")
-    _leave(survey, "checksums of versions", len(known) - len(chosen), len(known), MOST_CHECKSUMS)
     seen = 0
     for version in track(reversed(chosen), "checksums", len(chosen)):
         state = table._replay.find_state(version)
@@ -131,18 +140,14 @@ def _compare_checksum(
     for name, found in figures.items():
         line.compare(held.get(name), found, "checksum", path, name, (version,))
     _compare_actions(line, path, version, {**held, "metaData": held.get("metadata")}, state, "warning")
-    listed = _list_fields(held.get("setTransactions"))
-    if listed is not None:
-        recorded = {str(one.get("appId")): one.get("version") for one in listed}
-        found = {str(name): action.fields.get("version") for name, action in state.transactions.items()}
-        _compare_alike(line, path, version, "setTransactions", recorded, found)
-    listed = _list_fields(held.get("domainMetadata"))
-    if listed is not None:
-        recorded = {
-            str(one.get("domain")): one.get("configuration") for one in listed if not one.get("removed")
-        }
-        found = {str(name): action.fields.get("configuration") for name, action in state.domains.items()}
-        _compare_alike(line, path, version, "domainMetadata", recorded, found)
+    for kind, key, name, actions in (
+        ("setTransactions", "appId", "version", state.transactions),
+        ("domainMetadata", "domain", "configuration", state.domains),
+    ):
+        listed = _list_fields(held.get(kind))
+        if listed is not None:
+            recorded = {str(one.get(key)): one.get(name) for one in listed if not one.get("removed")}
+            _compare_alike(line, path, version, kind, recorded, _read_newest(actions, name))
     listed = _list_fields(held.get("allFiles"))
     if listed is not None and all(isinstance(one.get("path"), str) for one in listed):
         keys = {Action("add", one, path, 0, version).key for one in listed}
@@ -162,12 +167,10 @@ def _list_fields(held: Any) -> list[dict[str, Any]] | None:
 def compare_checkpoints(table: DeltaTable, survey: Survey) -> None:
     """Compare checkpoints with what a checkpoint before them, or none, and the commits give."""
     context, log = table._context, table._context.log
-    known = [version for version in sorted(log.checkpoints) if version in table._known]
-    chosen = known[-MOST_CHECKPOINTS:]
+    chosen = _choose_newest(table, survey, "checkpoints", log.checkpoints, MOST_CHECKPOINTS)
     if not chosen:
         return
     line = survey.ledger.line("checkpoints", "checkpoints", "the commits before them")
-    _leave(survey, "checkpoints", len(known) - len(chosen), len(known), MOST_CHECKPOINTS)
     for version in track(chosen, "checkpoints", len(chosen)):
         replayed = _replay_without(table, version)
         if replayed is None:
@@ -238,22 +241,16 @@ def _compare_states(line: LedgerLine, checkpoint: Checkpoint, stored: State, rep
     name = min(wrong)[0] if wrong else ""
     message = f"{len(wrong):,} files have another size or other partition values in it, {name} among them"
     line.require(not wrong, "checkpoint-files", path, message, (version,))
-    recorded = {
-        kind: action.fields
-        for kind, action in (("metaData", stored.metadata), ("protocol", stored.protocol))
-        if action is not None
-    }
+    both = (("metaData", stored.metadata), ("protocol", stored.protocol))
+    recorded = {kind: action.fields for kind, action in both if action is not None}
     _compare_actions(line, path, version, recorded, replayed, "error")
     # old transactions may have expired
-    both = stored.transactions.keys() & replayed.transactions.keys()
+    shared = stored.transactions.keys() & replayed.transactions.keys()
     known, found = (
-        [state.transactions[name].fields.get("version") for name in both] for state in (stored, replayed)
+        [state.transactions[name].fields.get("version") for name in shared] for state in (stored, replayed)
     )
     _compare_alike(line, path, version, "txn", known, found, "error")
-    domains, wanted = (
-        {name: action.fields.get("configuration") for name, action in state.domains.items()}
-        for state in (stored, replayed)
-    )
+    domains, wanted = (_read_newest(state.domains, "configuration") for state in (stored, replayed))
     _compare_alike(line, path, version, "domainMetadata", domains, wanted, "error")
 
 
@@ -335,18 +332,15 @@ def compare_vectors(table: DeltaTable, survey: Survey) -> None:
             code = type(error).__name__.lower()
             line.differ("error", code, error.path or action.path, error.reason, (state.version,))
             continue
-        name = action.fields["path"]
+        name, found, versions = action.fields["path"], len(positions), (state.version,)
         what = f"rows that the vector of {name} deletes"
-        found = len(positions)
-        line.compare(
-            place.cardinality, found, "vector-cardinality", place.path, what, (state.version,), "error"
-        )
+        line.compare(place.cardinality, found, "vector-cardinality", place.path, what, versions, "error")
         rows = _count_rows(action)
         message = f"{name} has a deletion vector and no numRecords, which then must be there"
-        if line.require(rows is not None, "vector-rows", action.path, message, (state.version,), "warning"):
+        if line.require(rows is not None, "vector-rows", action.path, message, versions, "warning"):
             last = positions.max() if found else -1
             message = f"the vector of {name} deletes row {last:,}, numRecords is {rows:,}"
-            line.require(last < (rows or 0), "vector-rows", place.path, message, (state.version,))
+            line.require(last < (rows or 0), "vector-rows", place.path, message, versions)
 
 
 def _count_rows(action: Action) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -26,14 +27,17 @@ from lakelens.model.storage import StoredFile
 from lakelens.model.table import Table, TableSource
 
 VOCABULARY = Vocabulary(
-    {
-        "createdTime": "time",
-        "timestamp": "time",
-        "inCommitTimestamp": "time",
-        "modificationTime": "time",
-        "deletionTimestamp": "time",
-        "lastUpdated": "time",
-    },
+    dict.fromkeys(
+        (
+            "createdTime",
+            "timestamp",
+            "inCommitTimestamp",
+            "modificationTime",
+            "deletionTimestamp",
+            "lastUpdated",
+        ),
+        "time",
+    ),
     free=frozenset({"configuration", "partitionValues", "tags", "operationParameters", "operationMetrics"}),
 )
 
@@ -109,12 +113,8 @@ class DeltaTable(Table):
         return found
 
     def _mark_log(self) -> tuple[str, Any]:
-        newest = self._versions[-1]
-        return f"version {newest}", (
-            newest,
-            len(self._context.log.commits),
-            len(self._context.log.checkpoints),
-        )
+        newest, log = self._versions[-1], self._context.log
+        return f"version {newest}", (newest, len(log.commits), len(log.checkpoints))
 
     def _describe_traits(self) -> Traits:
         return Traits(
@@ -179,17 +179,15 @@ class DeltaTable(Table):
         by: dict[str, dict[str, None]] = {}
         for actions, word in ((state.files, "live"), (state.tombstones, "tombstone")):
             for (path, _), action in actions.items():
-                by.setdefault(context.locate(path), {}).setdefault(f"version {state.version} ({word})")
+                places = [context.locate(path)]
                 if action.vector is not None:
-                    try:
-                        place = place_vector(action, context).path
-                    except LakeError:
-                        continue
+                    with suppress(LakeError):
+                        places.append(place_vector(action, context).path)
+                for place in places:
                     by.setdefault(place, {}).setdefault(f"version {state.version} ({word})")
         for version in self._versions:
-            commit = context.log.commits.get(version)
-            if commit is not None:
-                by.setdefault(commit.path, {}).setdefault(f"version {version}")
+            if version in context.log.commits:
+                by.setdefault(context.log.commits[version].path, {}).setdefault(f"version {version}")
         for version, checkpoints in context.log.checkpoints.items():
             for checkpoint in checkpoints:
                 own: list[tuple[str, int | None]] = [(info.path, info.size) for info in checkpoint.files]
@@ -198,15 +196,8 @@ class DeltaTable(Table):
                     by.setdefault(path, {}).setdefault(f"checkpoint of version {version}")
         for info in walk(context.store, context.root):
             if not info.is_dir:
-                below = info.path.removeprefix(f"{context.root}/")
-                yield StoredFile(
-                    info.path,
-                    below,
-                    info.size,
-                    guess_role(below),
-                    tuple(by.get(info.path, ())),
-                    info.modified,
-                )
+                below, named = info.path.removeprefix(f"{context.root}/"), tuple(by.get(info.path, ()))
+                yield StoredFile(info.path, below, info.size, guess_role(below), named, info.modified)
 
 
 def _cut(versions: tuple[int, ...], request: OpenRequest) -> tuple[int, ...]:

@@ -129,6 +129,8 @@ class Replay:
         self._newest_kept: list[int] = []
         self._broken: set[str] = set()  # checkpoints that could not be read
         self._metadata: dict[int, Action | None] = {}
+        self._walked: State | None = None
+        self._idle: set[tuple[int, int]] = set()  # by version and position
 
     @cached_property
     def known_versions(self) -> frozenset[int]:
@@ -186,16 +188,11 @@ class Replay:
         """Find the metadata of a version in the commits that lead to it: files are not reconciled for it."""
         passed, at = list[int](), version
         while at not in self._metadata:
-            info = self.context.log.commits.get(at)
-            if info is None:
+            if at not in self.context.log.commits:
                 self._metadata[at] = self.find_state(at).metadata if at in self.known_versions else None
                 break
             passed.append(at)
-            path = info.path
-            held = self.context.access.attempt(
-                partial(self.context.read, path, at), path, ActionFile(), (version,)
-            )
-            found = [action for action in held.actions if action.kind == "metaData"]
+            found = [action for action in self.read_commit(at, version).actions if action.kind == "metaData"]
             if found or at - 1 not in self.known_versions:
                 self._metadata[at] = found[-1] if found else self.find_state(at).metadata
                 break
@@ -207,6 +204,38 @@ class Replay:
     def find_state(self, version: int) -> State:
         """Reconcile a version. What cannot be read is a finding of it."""
         return self._states.get(version, lambda: self._reconcile(version))
+
+    def list_effective(self, version: int) -> list[Action]:
+        """List the actions of a commit without those that add what is there already, or remove what is gone.
+
+        All commits before it are read, a large checkpoint is not: what that alone names counts as new.
+        """
+        state, at = (
+            self._walked,
+            min(self.known_versions) if self._walked is None else self._walked.version + 1,
+        )
+        for number in range(at, version + 1):
+            held = self.read_commit(number)
+            if state is None or not held.actions:  # where it was cleaned, or is damaged
+                known = self.find_state(number) if number in self.known_versions else State(number)
+                state = State(number) if known.load_files else known.copy(number)
+                continue
+            for action in held.actions:
+                if action.kind in ("add", "remove"):
+                    if action.key in (state.files if action.kind == "add" else state.tombstones):
+                        self._idle.add((number, action.position))
+                    state.apply(action)
+            state.version = number
+        self._walked = state
+        return [one for one in self.read_commit(version).actions if (version, one.position) not in self._idle]
+
+    def read_commit(self, version: int, asked: int | None = None) -> ActionFile:
+        """Read a commit; nothing where it is gone, or, with a finding of the version that was asked for, is damaged."""
+        info, nothing = self.context.log.commits.get(version), ActionFile()
+        if info is None:
+            return nothing
+        read = partial(self.context.read, info.path, version)
+        return self.context.access.attempt(read, info.path, nothing, (version if asked is None else asked,))
 
     def _reconcile(self, version: int, *, at_once: bool = False) -> State:
         """Reconcile a version; `at_once` with its files, however large its checkpoint is."""

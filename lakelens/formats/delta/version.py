@@ -81,14 +81,9 @@ class DeltaSnapshot(Snapshot):
     @cached_property
     def commit(self) -> ActionFile:
         """The actions of its commit; none where that is gone. What cannot be read is a finding."""
-        info = self.context.log.commits.get(self.id)
-        if info is None:
-            return ActionFile()
-        held = self.context.access.attempt(
-            lambda: self.context.read(info.path, self.id), info.path, ActionFile(), (self.id,)
-        )
+        held = self._replay.read_commit(self.id)
         for error in held.errors:
-            self.context.findings.add_error(error, info.path, (self.id,))
+            self.context.findings.add_error(error, self.path or "", (self.id,))
         return held
 
     @cached_property
@@ -293,10 +288,16 @@ class DeltaSnapshot(Snapshot):
         return make_partitioning(self.metadata, self.schema)
 
     def _count_figures(self) -> Figures:
-        """Count what its commit adds and removes; a file whose vector alone is another one is neither added nor removed."""
+        return self._count(self.commit.actions)
+
+    def _count_effects(self) -> Figures:
+        return self._count(self._replay.list_effective(self.id))
+
+    def _count(self, actions: Iterable[Action]) -> Figures:
+        """Count what is added and removed; a file whose vector alone is another one is neither added nor removed."""
         added: dict[str, DeltaFile] = {}
         removed: dict[str, DeltaFile] = {}
-        for action in self.commit.actions:
+        for action in actions:
             if action.kind in ("add", "remove"):
                 try:
                     file = make_file(action, self.context)
@@ -398,6 +399,7 @@ class DeltaSnapshot(Snapshot):
         partitioning=_make_partitioning,
         index_files=_list_index_files,
         figures=_count_figures,
+        effects=_count_effects,
         known_figures=_know_figures,
         deletion_vectors=_map_vectors,
     )

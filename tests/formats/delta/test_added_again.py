@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import lakelens as ll
-from tests.formats.delta.test_log import METADATA, PROTOCOL, add, remove, write_commit
+from tests.formats.delta.test_log import METADATA, PROTOCOL, add, remove, write_checkpoint, write_commit
 
 #: What each version does to file `a`, and whether the version has it; the second remove and the second add change nothing.
 COMMITS = (("add", True), ("add", True), ("", True), ("remove", False), ("remove", False), ("add", True))
@@ -63,3 +63,28 @@ def test_a_check_needs_no_file_that_was_added_twice_and_is_gone(root: Path) -> N
     (root / "a.parquet").unlink()
     report = ll.open(root).check(data=True)
     assert not [finding for finding in report.findings if finding.severity in ("error", "warning")]
+
+
+def test_a_history_counts_what_a_commit_changes(root: Path) -> None:
+    """A file that is there already is not added, and one that is gone is not removed, whichever version is asked first."""
+    expected = [(2, 0), (0, 0), (0, 0), (0, 1), (0, 0), (1, 0)]
+    rows = ll.open(root).history.to_arrow().to_pylist()
+    assert [(row["added_files"], row["removed_files"]) for row in rows] == expected
+    assert [row["added_rows"] for row in rows] == [3, 0, 0, 0, 0, 2]
+    later = [snapshot.answers.effects(snapshot) for snapshot in reversed(ll.open(root).snapshots)]
+    assert [(figures.added_files, figures.removed_files) for figures in later] == expected[::-1]
+
+
+def test_a_history_goes_on_from_a_checkpoint_where_commits_are_gone(root: Path) -> None:
+    """What the checkpoint has is there already."""
+    write_checkpoint(root, 2, [PROTOCOL, METADATA, describe(root, "a"), describe(root, "b")])
+    for version in range(3):
+        (root / "_delta_log" / f"{version:020}.json").unlink()
+    write_commit(root, 6, describe(root, "b"))
+    rows = ll.open(root).history.to_arrow().to_pylist()
+    assert [(row["added_files"], row["removed_files"]) for row in rows][-4:] == [
+        (0, 1),
+        (0, 0),
+        (1, 0),
+        (0, 0),
+    ]

@@ -80,18 +80,13 @@ def plan_restore(table: DeltaTable, values: Mapping[str, Any]) -> Proposal:
     size = format_size(sum(read_number(action.fields, "size") or 0 for action in back))
     came = f"{len(back):,} files of {size} come back, {len(out):,} leave"
     came += f"; {both:,} of them are the same with another deletion vector." if both else "."
-    commits = Commits(table, 1, read_now(values), is_large=True)
+    commits, why = Commits(table, 1, read_now(values), is_large=True), "not of the version that is restored"
     return Proposal(
         changes=f"Readers see version {version} again, as a new version: its files, schema and properties.",
         call=call,
         reads=FileSet(lambda: files, lambda: context.file_columns) if files else (),
         replaces=[
-            Piece(
-                context.locate(action.key[0]),
-                "data",
-                read_number(action.fields, "size") or 0,
-                "not of the version that is restored",
-            )
+            Piece(context.locate(action.key[0]), "data", read_number(action.fields, "size") or 0, why)
             for action in out
         ],
         writes=commits.writes,
@@ -114,8 +109,5 @@ def _list_lost_vectors(back: list[Action], table: DeltaTable) -> list[str]:
             continue
         place = place_vector(action, table._context)
         gone += place.inline is None and find_info(table._context.store, place.path) is None
-    return (
-        [f"{gone:,} deletion vectors of files that come back are gone: their rows cannot be read."]
-        if gone
-        else []
-    )
+    words = f"{gone:,} deletion vectors of files that come back are gone: their rows cannot be read."
+    return [words] if gone else []
