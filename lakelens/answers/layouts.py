@@ -74,23 +74,7 @@ WHAT_IF = Question(
         Datum("snapshot_id", "snapshot.id"),
         *("headline", "refusal", "source", "sampled_rows", "sampled_files", "wide"),
         *("files", "size_bytes", "then_files", "asked", "today_bytes", "then_bytes", "most_bytes", "losers"),
-        Datum(
-            "predicates",
-            names=(
-                *(
-                    "predicate",
-                    "asked",
-                    "files",
-                    "size_bytes",
-                    "then_files",
-                    "then_bytes",
-                    "most_files",
-                    "most_bytes",
-                ),
-                *("row_groups", "then_row_groups", "requests", "then_requests"),
-                *("reads_more", "known_by", "by_today"),
-            ),
-        ),
+        Datum("predicates", names=("*",)),
         *("calls", "assumptions"),
     ),
     page=Page(
@@ -121,21 +105,7 @@ ADVISE = Question(
         *("source", "sampled_rows", "sampled_files", "files", "size_bytes", "asked", "predicates"),
         *("today_bytes", "then_bytes", "saved_bytes", "today_row_groups", "today_requests"),
         *("tried", "not_foretold"),
-        Datum(
-            "layouts",
-            names=(
-                *("rank", "layout", "saved_bytes", "rewritten_bytes", "saved_per_byte"),
-                *(
-                    "then_bytes",
-                    "then_files",
-                    "then_row_groups",
-                    "then_requests",
-                    "losers",
-                    "worst",
-                    "refusal",
-                ),
-            ),
-        ),
+        Datum("layouts", names=("*",)),
         *("calls", "assumptions"),
     ),
     page=Page(

@@ -3,11 +3,11 @@
     python tests/lakes/layouts/fresh.py SEED
 
 writes `fresh.tar.xz` (the tables, by Spark) and `fresh.json`: what each is asked how often, the bytes of a file, and the
-layouts that are planted. A referee that knows nothing of lakelens plants them: it puts the rows themselves in each order,
-cuts them into as many files as there are to be, encodes those as Parquet, and counts the bytes of those whose least and
-greatest values, or whose partition, a predicate leaves. A layout has at most as many partitions as files. The plant is the layout that saves most, with those that save at
-least 97 % as much; it is empty (leave the table) where no layout saves more bytes than the table has, or a tenth of what is
-read today.
+layouts that are planted; a curve is the same in either order of its columns. A referee that knows nothing of lakelens
+plants them: it puts the rows themselves in each order, cuts them into as many files as there are to be, encodes those as
+Parquet, and counts the bytes of those whose least and greatest values, or whose partition, a predicate leaves. A layout has
+at most as many partitions as files. The plant is the layout that saves most, with those that save at least 97 % as much; it
+is empty (leave the table) where no layout saves more bytes than the table has, or a tenth of what is read today.
 """
 
 from __future__ import annotations
@@ -80,7 +80,9 @@ def draw_cases(seed: int) -> dict[str, Case]:
     cases: dict[str, Case] = {}
 
     def add(name: str, catalog: str, columns: dict[str, Any], asked: Any, **given: Any) -> None:
-        wanted = [(often, [span(column, columns, share) for column, share in spans]) for often, spans in asked]
+        wanted = [
+            (often, [span(column, columns, share) for column, share in spans]) for often, spans in asked
+        ]
         cases[name] = Case(catalog, columns, wanted, **given)
 
     serial = np.arange(count)
@@ -88,24 +90,92 @@ def draw_cases(seed: int) -> dict[str, Case]:
     base = ints(50_000)
     near = base // 10 + rng.integers(0, 12, count)
     add("point", "iceberg", {"id": serial, "k": ints(4000), "v": ints(900)}, [(70, [("k", 0)])])
-    add("narrow", "iceberg", {"id": serial, "w": ints(9000) / 7.0, "k": ints(500)}, [(40, [("w", 0.04)]), (3, [("k", 0)])])
-    add("texts", "iceberg", {"id": serial, "who": names("u", 600), "v": ints(90)}, [(50, [("who", 0)]), (30, [("who", 0.05)])])
-    add("boxes", "iceberg", {"x": ints(65_536), "y": ints(65_536)}, [(40, [("x", 0.2), ("y", 0.2)]), (20, [("x", 0.15)]), (20, [("y", 0.15)])], files=16)
-    add("floats", "iceberg", {"x": rng.uniform(100, 200, count), "y": rng.uniform(100, 200, count)}, [(30, [("x", 0.18), ("y", 0.18)]), (30, [("y", 0.1)])])
-    add("kinds", "iceberg", {"kind": names("t", 6), "n": ints(20_000), "id": serial}, [(60, [("kind", 0), ("n", 0.1)])])
-    add("two_often", "iceberg", {"a": ints(3000), "b": ints(3000), "id": serial}, [(200, [("a", 0)]), (12, [("b", 0)])])
-    add("two_dear", "iceberg", {"a": ints(3000), "b": ints(3000), "id": serial}, [(10, [("a", 0.3)]), (90, [("b", 0.02)])])
-    add("constant", "iceberg", {"c": same, "n": ints(7000), "id": serial}, [(40, [("c", 0)]), (30, [("c", 0), ("n", 0.02)])])
+    add(
+        "narrow",
+        "iceberg",
+        {"id": serial, "w": ints(9000) / 7.0, "k": ints(500)},
+        [(40, [("w", 0.04)]), (3, [("k", 0)])],
+    )
+    add(
+        "texts",
+        "iceberg",
+        {"id": serial, "who": names("u", 600), "v": ints(90)},
+        [(50, [("who", 0)]), (30, [("who", 0.05)])],
+    )
+    add(
+        "boxes",
+        "iceberg",
+        {"x": ints(65_536), "y": ints(65_536)},
+        [(40, [("x", 0.2), ("y", 0.2)]), (20, [("x", 0.15)]), (20, [("y", 0.15)])],
+        files=16,
+    )
+    add(
+        "floats",
+        "iceberg",
+        {"x": rng.uniform(100, 200, count), "y": rng.uniform(100, 200, count)},
+        [(30, [("x", 0.18), ("y", 0.18)]), (30, [("y", 0.1)])],
+    )
+    add(
+        "kinds",
+        "iceberg",
+        {"kind": names("t", 6), "n": ints(20_000), "id": serial},
+        [(60, [("kind", 0), ("n", 0.1)])],
+    )
+    add(
+        "two_often",
+        "iceberg",
+        {"a": ints(3000), "b": ints(3000), "id": serial},
+        [(200, [("a", 0)]), (12, [("b", 0)])],
+    )
+    add(
+        "two_dear",
+        "iceberg",
+        {"a": ints(3000), "b": ints(3000), "id": serial},
+        [(10, [("a", 0.3)]), (90, [("b", 0.02)])],
+    )
+    add(
+        "constant",
+        "iceberg",
+        {"c": same, "n": ints(7000), "id": serial},
+        [(40, [("c", 0)]), (30, [("c", 0), ("n", 0.02)])],
+    )
     add("skew", "iceberg", {"s": skewed(5000), "n": ints(800), "id": serial}, [(60, [("s", 0.02)])])
-    add("related", "iceberg", {"base": base, "near": near, "id": serial}, [(50, [("base", 0.03)]), (50, [("near", 0.03)])])
+    add(
+        "related",
+        "iceberg",
+        {"base": base, "near": near, "id": serial},
+        [(50, [("base", 0.03)]), (50, [("near", 0.03)])],
+    )
     add("arrival", "iceberg", {"at": at(600), "host": ints(150)}, [(90, [("at", 0.05)])], files=8)
-    add("regions", "iceberg", {"region": np.array(["e", "n", "s", "w"])[serial * 4 // count], "w": rng.uniform(0, 1, count)}, [(60, [("region", 0)])], partitioned="region")
+    add(
+        "regions",
+        "iceberg",
+        {"region": np.array(["e", "n", "s", "w"])[serial * 4 // count], "w": rng.uniform(0, 1, count)},
+        [(60, [("region", 0)])],
+        partitioned="region",
+    )
     add("seldom", "iceberg", {"k": ints(9000), "id": serial}, [(1, [("k", 0)])])
     add("alone", "iceberg", {"k": ints(9000), "w": rng.uniform(0, 1, count)}, [(80, [("k", 0)])], files=1)
-    add("p_point", "paimon", {"id": serial, "k": ints(5000), "v": ints(30_000)}, [(60, [("k", 0)]), (20, [("k", 0.03)])])
-    add("p_two", "paimon", {"a": ints(3000), "b": names("b", 200), "id": serial}, [(10, [("a", 0.02)]), (120, [("b", 0)])])
+    add(
+        "p_point",
+        "paimon",
+        {"id": serial, "k": ints(5000), "v": ints(30_000)},
+        [(60, [("k", 0)]), (20, [("k", 0.03)])],
+    )
+    add(
+        "p_two",
+        "paimon",
+        {"a": ints(3000), "b": names("b", 200), "id": serial},
+        [(10, [("a", 0.02)]), (120, [("b", 0)])],
+    )
     add("p_skew", "paimon", {"s": skewed(9000), "n": ints(900)}, [(70, [("s", 0.02)]), (5, [("n", 0)])])
-    add("p_arrival", "paimon", {"at": at(900), "host": ints(99)}, [(60, [("at", 0.06)]), (30, [("at", 0.02)])], files=8)
+    add(
+        "p_arrival",
+        "paimon",
+        {"at": at(900), "host": ints(99)},
+        [(60, [("at", 0.06)]), (30, [("at", 0.02)])],
+        files=8,
+    )
     add("p_seldom", "paimon", {"k": ints(9000), "v": ints(20)}, [(1, [("k", 0.01)])])
     return cases
 
@@ -118,7 +188,9 @@ def spread(column: Any) -> Any:
     if column.dtype.kind == "f":
         return column.astype(np.float64).view(np.uint64) | np.uint64(1 << 63)  # none is below zero
     if column.dtype.kind == "U":
-        return np.array([int.from_bytes(text.encode()[:8].ljust(8, b"\0"), "big") for text in column], np.uint64)
+        return np.array(
+            [int.from_bytes(text.encode()[:8].ljust(8, b"\0"), "big") for text in column], np.uint64
+        )
     return column.astype(np.int64).view(np.uint64) ^ np.uint64(1 << 63)
 
 
@@ -175,9 +247,13 @@ def cut(case: Case, key: Key) -> list[Any]:
     term, strategy, names = key
     keys = [case.columns[name] for name in names]
     keys = weave([spread(column) for column in keys]) if strategy == "zorder" else keys
-    parts = part(case.columns, term or case.partitioned) if term or case.partitioned else np.zeros(ROWS, np.int64)
+    parts = (
+        part(case.columns, term or case.partitioned) if term or case.partitioned else np.zeros(ROWS, np.int64)
+    )
     order = np.lexsort([*keys[::-1], parts])
-    ends = set((np.arange(1, case.files) * ROWS // case.files).tolist()) if case.catalog == "iceberg" else set()
+    ends = (
+        set((np.arange(1, case.files) * ROWS // case.files).tolist()) if case.catalog == "iceberg" else set()
+    )
     if case.catalog == "paimon":  # it looks at the size after each 1,000 rows
         ends = set(range(-(-ROWS // case.files // 1000) * 1000, ROWS, -(-ROWS // case.files // 1000) * 1000))
     firsts = [np.concatenate([[True], column[order][1:] != column[order][:-1]]) for column in [parts, *keys]]
@@ -202,7 +278,9 @@ def count_bytes(case: Case, files: list[Any], term: str) -> tuple[int, int]:
         for rows, size, end in zip(files, sizes, ends, strict=True):
             is_read = all(end[name][0] <= high and end[name][1] >= low for name, low, high in spans)
             if is_read and term.startswith("bucket("):
-                asked = [low for name, low, high in spans if name == term[:-1].rpartition(" ")[2] and low == high]
+                asked = [
+                    low for name, low, high in spans if name == term[:-1].rpartition(" ")[2] and low == high
+                ]
                 whole = part(case.columns, term)
                 name = term[:-1].rpartition(" ")[2]
                 is_read = all(whole[case.columns[name] == value][0] == whole[rows[0]] for value in asked)
@@ -240,7 +318,11 @@ def write_key(key: Key) -> dict[str, list[str]]:
 
 def as_arrow(column: Any) -> pa.Array:
     """Make a column of Arrow's."""
-    return pa.array(column.astype("datetime64[us]"), pa.timestamp("us", "UTC")) if column.dtype.kind == "M" else pa.array(column)
+    return (
+        pa.array(column.astype("datetime64[us]"), pa.timestamp("us", "UTC"))
+        if column.dtype.kind == "M"
+        else pa.array(column)
+    )
 
 
 def say(value: Any) -> str:
@@ -277,7 +359,6 @@ def write_table(spark: Any, name: str, case: Case) -> None:
 def main(arguments: list[str]) -> int:
     """Plant, then write."""
     from lakelens.spark import session
-
     from tests.lakes.layouts.record import strip
 
     cases = draw_cases(int(arguments[0]))
