@@ -3,7 +3,8 @@
     python tests/lakes/layouts/fresh.py SEED
 
 writes `fresh.tar.xz` (the tables, by Spark) and `fresh.json`: what each is asked how often, the bytes of a file, and the
-layouts that are planted; a curve is the same in either order of its columns. A referee that knows nothing of lakelens
+layouts that are planted; a curve is the same in either order of its columns,
+and a partition without an order is in that of its column. A referee that knows nothing of lakelens
 plants them: it puts the rows themselves in each order, cuts them into as many files as there are to be, encodes those as
 Parquet, and counts the bytes of those whose least and greatest values, or whose partition, a predicate leaves. A layout has
 at most as many partitions as files. The plant is the layout that saves most, with those that save at least 97 % as much; it
@@ -30,7 +31,7 @@ import pyarrow.parquet as pq
 
 HERE = Path(__file__).resolve().parent
 ROOT = Path("/tmp/lakes/fresh")
-BATCHES = 8
+BATCHES = 12
 FILES = 12
 ROWS = 12_000
 FEW = 40
@@ -146,7 +147,7 @@ def draw_cases(seed: int) -> dict[str, Case]:
         {"base": base, "near": near, "id": serial},
         [(50, [("base", 0.03)]), (50, [("near", 0.03)])],
     )
-    add("arrival", "iceberg", {"at": at(600), "host": ints(150)}, [(90, [("at", 0.05)])], files=8)
+    add("arrival", "iceberg", {"at": at(600), "host": ints(150)}, [(90, [("at", 0.05)])], files=12)
     add(
         "regions",
         "iceberg",
@@ -174,9 +175,25 @@ def draw_cases(seed: int) -> dict[str, Case]:
         "paimon",
         {"at": at(900), "host": ints(99)},
         [(60, [("at", 0.06)]), (30, [("at", 0.02)])],
-        files=8,
+        files=12,
     )
     add("p_seldom", "paimon", {"k": ints(9000), "v": ints(20)}, [(1, [("k", 0.01)])])
+    when = (1_767_225_600 + rng.integers(0, 6 * 86_400, count)).astype("datetime64[s]")
+    add("days", "iceberg", {"when": when, "host": ints(70), "v": ints(9000)}, [(60, [("when", 0.12)])])
+    add(
+        "codes",
+        "iceberg",
+        {"code": skewed(8), "v": ints(90_000)},
+        [(50, [("code", 0)]), (50, [("code", 0), ("v", 0.05)])],
+    )
+    add("late", "iceberg", {"at": at(60), "k": ints(2000)}, [(30, [("at", 0.03)]), (150, [("k", 0)])])
+    add("late_seldom", "iceberg", {"at": at(60), "k": ints(2000)}, [(400, [("at", 0.03)]), (5, [("k", 0)])])
+    add(
+        "both",
+        "iceberg",
+        {"who": names("w", 400), "n": ints(30_000)},
+        [(60, [("who", 0)]), (60, [("n", 0.05)])],
+    )
     return cases
 
 
