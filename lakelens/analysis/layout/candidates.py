@@ -2,8 +2,8 @@
 
 sort        each column; two of them where the first has few values
 curve       two columns, and the first three: what the engine has of Z-order and Hilbert's curve
-partition   the periods of a time, the values of a column with few, buckets of one that is asked for by equality; each
-            with the rows sorted inside, and with as many partitions as files come out at most
+partition   the periods of a time, the values of a column with few, buckets of one that is asked for by equality, as
+            many as there are files, half and a quarter of that; each with the rows sorted inside, and with as many partitions as files come out at most
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ _MOST_COLUMNS = 6
 _MOST_ON_CURVES = 4
 _FEW_VALUES = 1_000
 _MOST_BUCKETS = 256
+_BUCKET_COUNTS = 3
 
 
 def list_candidates(ground: Ground, target_file_size: int | str | None) -> Iterator[WantedLayout]:
@@ -91,6 +92,7 @@ def _list_terms(ground: Ground, columns: list[str], size: int | str | None) -> I
         if not made and "identity" in allowed and 2 <= len(column.values) <= most:
             made = [("identity", name)]
         if name in equal and "bucket" in allowed and len(column.values) > most:
-            count = 1 << (most.bit_length() - 1)
-            made.append((f"bucket[{count}]", f"bucket({count}, {name})"))
+            # of fewer buckets there is more of the order inside
+            counts = [1 << power for power in range(most.bit_length() - 1, 0, -1)][:_BUCKET_COUNTS]
+            made += [(f"bucket[{count}]", f"bucket({count}, {name})") for count in counts]
         yield from ((term, name) for word, term in made if (name, word) not in current)

@@ -301,7 +301,9 @@ class Laid:
             names = [name for name in ground.names if ground.has_bounds(name)]
             nans = {name: ground.facts.stat("nan_counts", name) for name in names}
             counted = [
-                name for name, known in nans.items() if known is not None and known.null_count < len(known)
+                name
+                for name, known in nans.items()
+                if ground.rules.counts_nans or (known is not None and known.null_count < len(known))
             ]
             starts = self.laying.group_starts if of_groups else self.laying.starts
             laid = describe_parts(self.laying, starts, names, counted, margin)

@@ -48,6 +48,7 @@ def open_layout(table: IcebergTable) -> LayoutRules:
         read_call=read_call,
         row_group=row_group,
         group_bytes=_GROUP_BYTES,
+        counts_nans=True,  # by `FieldMetrics` of Iceberg's Java writers, whoever wrote the files of today
         fields=_list_fields(table),
         assumptions=(
             "Spark's rewrite_data_files(strategy => 'sort') of all files, in groups of up to 100 GiB",

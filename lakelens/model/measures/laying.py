@@ -66,7 +66,7 @@ class LayoutRules:
     `divide` gives the places at which tasks begin in a pile, of a target, `roll` those at which a writer begins another file
     between two places. A row group holds `row_group` bytes. `group_bytes` is how many bytes are ordered at once, `tick`
     what curves count times by, `write_calls` writes the statements of a layout, `read_call` reads the options of one from a
-    CALL. `assumptions` says what is followed, and what is not known.
+    CALL. `assumptions` says what is followed, and what is not known. `counts_nans`: new files say how many NaN they hold.
     """
 
     target: int
@@ -81,3 +81,4 @@ class LayoutRules:
     fields: tuple[PartitionField, ...] = ()
     tick: str = "us"
     assumptions: tuple[str, ...] = ()
+    counts_nans: bool = False
