@@ -2,8 +2,9 @@
 
 sort        each column; two of them where the first has few values
 curve       two columns, and the first three: what the engine has of Z-order and Hilbert's curve
-partition   the periods of a time, the values of a column with few, buckets of one that is asked for by equality, as
-            many as there are files, half and a quarter of that; each with the rows sorted inside, and with as many partitions as files come out at most
+partition   the periods of a time, the values of a column with few, buckets of one that is asked for by equality; each
+            with the rows sorted inside, and with as many partitions as files come out at most. Of buckets half as many
+            and a quarter are tried too
 """
 
 from __future__ import annotations
