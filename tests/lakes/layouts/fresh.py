@@ -1,24 +1,22 @@
-"""Plant the best layout of twenty tables by arithmetic on their rows, before `advise` sees any of them.
+"""Plant the best layout of twenty Iceberg tables by arithmetic on their rows, before `advise` sees any of them.
 
     python tests/lakes/layouts/fresh.py SEED
 
-writes `fresh.tar.xz` (the tables, by Spark) and `fresh.json`: what each is asked how often, the bytes of a file, and the
-layouts that are planted; a curve is the same in either order of its columns,
-and a partition without an order is in that of its column. A referee that knows nothing of lakelens
-plants them: it puts the rows themselves in each order, cuts them into as many files as there are to be, encodes those as
-Parquet, and counts the bytes of those whose least and greatest values, or whose partition, a predicate leaves. A layout has
-at most as many partitions as files. The plant is the layout that saves most, with those that save at least 97 % as much; it
-is empty (leave the table) where no layout saves more bytes than the table has, or a tenth of what is read today.
+writes `fresh.tar.xz` (the tables, by PyIceberg) and `fresh.json`: what each is asked how often, the bytes of a file, and the
+layouts that are planted; a curve is the same in either order of its columns, and a partition without an order is in that
+of its column. A referee that knows nothing of lakelens plants them: it puts the rows themselves in each order, cuts them
+into as many files as there are to be, encodes those as Parquet, and counts the bytes of those whose least and greatest
+values, or whose partition, a predicate leaves. A layout has at most as many partitions as files. The plant is the layout
+that saves most, with those that save at least 97 % as much; it is empty (leave the table) where no layout saves more bytes
+than the table has, or a tenth of what is read today.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sys
 import tarfile
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import permutations
@@ -43,9 +41,8 @@ Span = tuple[str, Any, Any]
 
 @dataclass(frozen=True)
 class Case:
-    """A table: its catalog, its rows, by what it is partitioned, and what it is asked how often."""
+    """A table: its rows, by what it is partitioned, and what it is asked how often."""
 
-    catalog: str
     columns: dict[str, Any]
     asked: list[tuple[int, list[Span]]]
     partitioned: str = ""
@@ -80,117 +77,84 @@ def draw_cases(seed: int) -> dict[str, Case]:
 
     cases: dict[str, Case] = {}
 
-    def add(name: str, catalog: str, columns: dict[str, Any], asked: Any, **given: Any) -> None:
+    def add(name: str, columns: dict[str, Any], asked: Any, **given: Any) -> None:
         wanted = [
             (often, [span(column, columns, share) for column, share in spans]) for often, spans in asked
         ]
-        cases[name] = Case(catalog, columns, wanted, **given)
+        cases[name] = Case(columns, wanted, **given)
 
     serial = np.arange(count)
     same = np.full(count, 7)
     base = ints(50_000)
     near = base // 10 + rng.integers(0, 12, count)
-    add("point", "iceberg", {"id": serial, "k": ints(4000), "v": ints(900)}, [(70, [("k", 0)])])
+    add("point", {"id": serial, "k": ints(4000), "v": ints(900)}, [(70, [("k", 0)])])
     add(
         "narrow",
-        "iceberg",
         {"id": serial, "w": ints(9000) / 7.0, "k": ints(500)},
         [(40, [("w", 0.04)]), (3, [("k", 0)])],
     )
     add(
         "texts",
-        "iceberg",
         {"id": serial, "who": names("u", 600), "v": ints(90)},
         [(50, [("who", 0)]), (30, [("who", 0.05)])],
     )
     add(
         "boxes",
-        "iceberg",
         {"x": ints(65_536), "y": ints(65_536)},
         [(40, [("x", 0.2), ("y", 0.2)]), (20, [("x", 0.15)]), (20, [("y", 0.15)])],
         files=16,
     )
     add(
         "floats",
-        "iceberg",
         {"x": rng.uniform(100, 200, count), "y": rng.uniform(100, 200, count)},
         [(30, [("x", 0.18), ("y", 0.18)]), (30, [("y", 0.1)])],
     )
     add(
         "kinds",
-        "iceberg",
         {"kind": names("t", 6), "n": ints(20_000), "id": serial},
         [(60, [("kind", 0), ("n", 0.1)])],
     )
     add(
         "two_often",
-        "iceberg",
         {"a": ints(3000), "b": ints(3000), "id": serial},
         [(200, [("a", 0)]), (12, [("b", 0)])],
     )
     add(
         "two_dear",
-        "iceberg",
         {"a": ints(3000), "b": ints(3000), "id": serial},
         [(10, [("a", 0.3)]), (90, [("b", 0.02)])],
     )
     add(
         "constant",
-        "iceberg",
         {"c": same, "n": ints(7000), "id": serial},
         [(40, [("c", 0)]), (30, [("c", 0), ("n", 0.02)])],
     )
-    add("skew", "iceberg", {"s": skewed(5000), "n": ints(800), "id": serial}, [(60, [("s", 0.02)])])
+    add("skew", {"s": skewed(5000), "n": ints(800), "id": serial}, [(60, [("s", 0.02)])])
     add(
         "related",
-        "iceberg",
         {"base": base, "near": near, "id": serial},
         [(50, [("base", 0.03)]), (50, [("near", 0.03)])],
     )
-    add("arrival", "iceberg", {"at": at(600), "host": ints(150)}, [(90, [("at", 0.05)])], files=12)
+    add("arrival", {"at": at(600), "host": ints(150)}, [(90, [("at", 0.05)])], files=12)
     add(
         "regions",
-        "iceberg",
         {"region": np.array(["e", "n", "s", "w"])[serial * 4 // count], "w": rng.uniform(0, 1, count)},
         [(60, [("region", 0)])],
         partitioned="region",
     )
-    add("seldom", "iceberg", {"k": ints(9000), "id": serial}, [(1, [("k", 0)])])
-    add("alone", "iceberg", {"k": ints(9000), "w": rng.uniform(0, 1, count)}, [(80, [("k", 0)])], files=1)
-    add(
-        "p_point",
-        "paimon",
-        {"id": serial, "k": ints(5000), "v": ints(30_000)},
-        [(60, [("k", 0)]), (20, [("k", 0.03)])],
-    )
-    add(
-        "p_two",
-        "paimon",
-        {"a": ints(3000), "b": names("b", 200), "id": serial},
-        [(10, [("a", 0.02)]), (120, [("b", 0)])],
-    )
-    add("p_skew", "paimon", {"s": skewed(9000), "n": ints(900)}, [(70, [("s", 0.02)]), (5, [("n", 0)])])
-    add(
-        "p_arrival",
-        "paimon",
-        {"at": at(900), "host": ints(99)},
-        [(60, [("at", 0.06)]), (30, [("at", 0.02)])],
-        files=12,
-    )
-    add("p_seldom", "paimon", {"k": ints(9000), "v": ints(20)}, [(1, [("k", 0.01)])])
-    when = (1_767_225_600 + rng.integers(0, 6 * 86_400, count)).astype("datetime64[s]")
-    add("days", "iceberg", {"when": when, "host": ints(70), "v": ints(9000)}, [(60, [("when", 0.12)])])
+    add("seldom", {"k": ints(9000), "id": serial}, [(1, [("k", 0)])])
+    add("alone", {"k": ints(9000), "w": rng.uniform(0, 1, count)}, [(80, [("k", 0)])], files=1)
+    moment = (1_767_225_600 + rng.integers(0, 6 * 86_400, count)).astype("datetime64[s]")
+    add("days", {"moment": moment, "host": ints(70), "v": ints(9000)}, [(60, [("moment", 0.12)])])
     add(
         "codes",
-        "iceberg",
         {"code": skewed(8), "v": ints(90_000)},
         [(50, [("code", 0)]), (50, [("code", 0), ("v", 0.05)])],
     )
-    add("late", "iceberg", {"at": at(60), "k": ints(2000)}, [(30, [("at", 0.03)]), (150, [("k", 0)])])
-    add("late_seldom", "iceberg", {"at": at(60), "k": ints(2000)}, [(400, [("at", 0.03)]), (5, [("k", 0)])])
+    add("late", {"at": at(60), "k": ints(2000)}, [(30, [("at", 0.03)]), (150, [("k", 0)])])
+    add("late_seldom", {"at": at(60), "k": ints(2000)}, [(400, [("at", 0.03)]), (5, [("k", 0)])])
     add(
         "both",
-        "iceberg",
         {"who": names("w", 400), "n": ints(30_000)},
         [(60, [("who", 0)]), (60, [("n", 0.05)])],
     )
@@ -243,8 +207,6 @@ def list_keys(case: Case) -> Iterator[Key]:
     for pair in permutations(case.columns, 2):
         yield "", "sort", pair
         yield "", "zorder", pair
-    if case.catalog == "paimon":
-        return
     for name, column in case.columns.items():
         terms = []
         if column.dtype.kind == "M":
@@ -268,16 +230,11 @@ def cut(case: Case, key: Key) -> list[Any]:
         part(case.columns, term or case.partitioned) if term or case.partitioned else np.zeros(ROWS, np.int64)
     )
     order = np.lexsort([*keys[::-1], parts])
-    ends = (
-        set((np.arange(1, case.files) * ROWS // case.files).tolist()) if case.catalog == "iceberg" else set()
-    )
-    if case.catalog == "paimon":  # it looks at the size after each 1,000 rows
-        ends = set(range(-(-ROWS // case.files // 1000) * 1000, ROWS, -(-ROWS // case.files // 1000) * 1000))
+    places = (np.arange(1, case.files) * ROWS // case.files).tolist()
     firsts = [np.concatenate([[True], column[order][1:] != column[order][:-1]]) for column in [parts, *keys]]
     fresh = np.flatnonzero(np.any(firsts, axis=0))
     # Spark ends no range within equal keys
-    moved = {int(fresh[min(np.searchsorted(fresh, end), len(fresh) - 1)]) for end in ends}
-    ends = moved if case.catalog == "iceberg" else ends
+    ends = {int(fresh[min(np.searchsorted(fresh, place), len(fresh) - 1)]) for place in places}
     ends |= set(np.flatnonzero(np.diff(parts[order])).astype(int) + 1)
     return np.split(order, sorted(ends - {0}))
 
@@ -357,58 +314,51 @@ def ask(spans: list[Span]) -> str:
     )
 
 
-def write_table(spark: Any, name: str, case: Case) -> None:
+def write_table(catalog: Any, name: str, case: Case) -> Any:
     """Write a table in batches, in the order of its rows."""
-    target = f"{case.catalog}.lakes.{name}"
-    kinds = {"i": "BIGINT", "f": "DOUBLE", "U": "STRING", "M": "TIMESTAMP"}
-    columns = ", ".join(f"{column} {kinds[values.dtype.kind]}" for column, values in case.columns.items())
-    given = "'bucket'='-1', 'file.format'='parquet'" if case.catalog == "paimon" else "'format-version'='2'"
-    parts = f"PARTITIONED BY ({case.partitioned})" if case.partitioned else ""
-    spark.sql(f"CREATE TABLE {target} ({columns}) {parts} TBLPROPERTIES ({given})")
+    rows = pa.table({column: as_arrow(values) for column, values in case.columns.items()})
+    table = catalog.create_table(f"lakes.{name}", rows.schema)
+    if case.partitioned:
+        with table.update_spec() as update:
+            update.add_identity(case.partitioned)
     step = ROWS // (1 if case.files == 1 else BATCHES)
     for begin in range(0, ROWS, step):
-        rows = pa.table({at: as_arrow(values[begin : begin + step]) for at, values in case.columns.items()})
-        pq.write_table(rows, ROOT / "batch.parquet")
-        spark.read.parquet(str(ROOT / "batch.parquet")).coalesce(1).createOrReplaceTempView("batch")
-        spark.sql(f"INSERT INTO {target} SELECT * FROM batch")
+        table.append(rows.slice(begin, step))
+    return table
+
+
+def strip(info: tarfile.TarInfo) -> tarfile.TarInfo:
+    """Take out of an archive what is of this machine."""
+    info.uid = info.gid = info.mtime = 0
+    info.uname = info.gname = ""
+    return info
 
 
 def main(arguments: list[str]) -> int:
-    """Plant, then write."""
-    from lakelens.spark import session
-    from tests.lakes.layouts.record import strip
+    """Plant, and write the tables."""
+    from pyiceberg.catalog.sql import SqlCatalog
 
-    cases = draw_cases(int(arguments[0]))
     shutil.rmtree(ROOT, ignore_errors=True)
     ROOT.mkdir(parents=True)
-    spark = session(ROOT, formats=("iceberg", "paimon"), config={"spark.driver.memory": "2g"})
-    for catalog in ("iceberg", "paimon"):
-        spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {catalog}.lakes")
+    catalog = SqlCatalog("lakes", uri=f"sqlite:///{ROOT}/catalog.db", warehouse=f"file://{ROOT}")
+    catalog.create_namespace("lakes")
     planted = {}
     with tarfile.open(HERE / "fresh.tar.xz", "w:xz", preset=9) as archive:
-        for name, case in cases.items():
-            start = time.monotonic()
-            write_table(spark, name, case)
-            place = next(path for path in ROOT.rglob(name) if path.parent.name in ("lakes", "lakes.db"))
-            files = sorted(path for path in place.rglob("*") if path.is_file() and path.suffix != ".crc")
-            for path in files:
+        for name, case in draw_cases(int(arguments[0])).items():
+            table = write_table(catalog, name, case)
+            place = Path(table.location().removeprefix("file://"))
+            for path in sorted(path for path in place.rglob("*") if path.is_file()):
                 archive.add(path, f"{name}/{path.relative_to(place)}", filter=strip)
-            size = sum(path.stat().st_size for path in files if path.suffix == ".parquet")
-            planted[name] = {
-                "asked": {ask(spans): often for often, spans in case.asked},
-                "target_file_size": size // case.files,
-                **plant(case),
-            }
-            print(name, planted[name]["best"][:3], f"{time.monotonic() - start:.1f} s", flush=True)
+            size = sum(task.file.file_size_in_bytes for task in table.scan().plan_files())
+            asked = {ask(spans): often for often, spans in case.asked}
+            planted[name] = {"asked": asked, "target_file_size": size // case.files, **plant(case)}
+            print(name, planted[name]["best"][:3], flush=True)
     lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(facts)}" for name, facts in planted.items())
     (HERE / "fresh.json").write_text(f"{{\n{lines}\n}}\n", "utf-8")
-    spark.stop()
     shutil.rmtree(ROOT, ignore_errors=True)
     return 0
 
 
 if __name__ == "__main__":
     sys.path.insert(0, str(HERE.parents[2]))
-    os.environ |= {"HADOOP_USER_NAME": "lakes", "TZ": "UTC"}
-    time.tzset()
     sys.exit(main(sys.argv[1:]))
