@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import field
 from functools import partial
+from importlib import import_module
 from itertools import islice
 from typing import Any, TypeAlias, TypeVar, cast
 
 from lakelens import options
 from lakelens.errors import LakeError, Missing
 from lakelens.io.store import ObjectInfo, Store, find_info
-from lakelens.io.waves import Waves
+from lakelens.io.waves import Waves, is_far
 from lakelens.lazy import dataclass
 
 # What is known of far files before they are read: their first and last bytes, and the listings of a whole directory.
@@ -181,6 +182,7 @@ def fetch(
     ends: Iterable[ObjectInfo] = (),
     small: Iterable[tuple[str, int]] = (),
     few: Iterable[str] = (),
+    meanwhile: str | None = None,
 ) -> None:
     """Read what is going to be asked for, all together; does nothing where a store answers without a network.
 
@@ -188,10 +190,12 @@ def fetch(
     are kept, while there is room; listings, infos, ranges and errors until somebody asked for them. `ends` are files, as a
     listing has them, of which the first and the last bytes are going to be read: footers. `small` are
     documents of unknown size that are wanted if they have no more bytes; `few` directories that are listed as far as
-    `list_few` says.
+    `list_few` says. A module that is needed next is loaded `meanwhile`.
     """
-    ahead = getattr(store, "fetch", None)
+    ahead: Any = getattr(store, "fetch", None)
     if ahead is not None:
+        if meanwhile is not None and is_far(store):
+            cast("Any", store).counts.waves.meanwhile = partial(import_module, meanwhile)
         ahead(
             [
                 *(("list", path) for path in listings),

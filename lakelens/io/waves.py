@@ -43,7 +43,7 @@ class Waves:
 
     def __init__(self) -> None:
         self.count = 0
-        #: done once, while the first requests are under way
+        #: done once, while the next requests are under way
         self.meanwhile: Callable[[], object] | None = None
         self._lock = threading.Lock()
         self._local = threading.local()  # of a job: how often it waited itself

@@ -16,7 +16,6 @@ class PaimonFormat(Driver):
     looked_for = "schema/schema-N, snapshot/snapshot-N or tag/tag-NAME"
     looks_at = (
         "schema/",
-        "schema/schema-0",
         "snapshot/",
         "snapshot/LATEST",
         "snapshot/EARLIEST",

@@ -144,9 +144,9 @@ def _choose_earliest(hint: str | None, ids: tuple[int, ...], path: str, findings
 #
 # Any one of them is enough: a table without a commit has only a schema, a partly copied one perhaps only a tag.
 
-#: The snapshots that are read with the newest schema, where each request waits for a network: a card shows 5, and what
+#: The snapshots and schemas that are read first, where each request waits for a network: a card shows 5 snapshots, and what
 #: is new in each of them.
-NEWEST = 6
+NEWEST, _MOST_SCHEMAS = 6, 16
 
 
 def detect_table(place: Candidate) -> Evidence | None:
@@ -173,11 +173,13 @@ def detect_table(place: Candidate) -> Evidence | None:
     if not (schemas or snapshots or tags):
         return None
     newest = [
-        *(f"schema/schema-{n}" for n in schemas[-1:]),
+        *(f"schema/schema-{n}" for n in schemas[-_MOST_SCHEMAS:]),
         *(f"snapshot/snapshot-{n}" for n in snapshots[-NEWEST:]),
     ]
     few = [info.path for info in list_few(place.store, place.child("manifest"))]
-    fetch(place.store, documents=[*map(place.child, newest), *few])
+    fetch(
+        place.store, documents=[*map(place.child, newest), *few], meanwhile="lakelens.formats.paimon.opening"
+    )
     schema = f"schema/schema-{schemas[-1]}" if schemas else None
     snapshot = f"snapshot/snapshot-{snapshots[-1]}" if snapshots else None
     tag = f"tag/tag-{tags[0]}" if tags else None

@@ -142,7 +142,8 @@ def detect_table(place: Candidate) -> Evidence | None:
     if layout is None:
         return None
     choice = choose_version(layout)
-    fetch(place.store, documents=[choice.path, *(_guess_lists(layout.folder) if is_far(place.store) else ())])
+    guesses = _guess_lists(layout.folder) if is_far(place.store) else ()
+    fetch(place.store, documents=[choice.path, *guesses], meanwhile="lakelens.formats.iceberg.opening")
     _refuse_view(place.store, layout, choice)
     marks = {"delta": {"_delta_log"}, "paimon": {"schema", "snapshot"}, "hudi": {".hoodie"}}
     others = tuple(name for name, found in marks.items() if found <= place.children.keys())
