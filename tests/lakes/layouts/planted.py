@@ -25,24 +25,24 @@ class Planted(Table):
     planted: tuple[str, ...] = ()
 
 
-def _sort(columns: str, partition: str = "", dropped: str = "", size: int = _SIZE) -> Layout:
+def sort(columns: str, partition: str = "", dropped: str = "", size: int = _SIZE) -> Layout:
     return order(sort=columns, partition=partition, dropped=dropped, target=size)
 
 
-def _curve(columns: str) -> Layout:
+def curve(columns: str) -> Layout:
     return order(zorder=columns, target=_SIZE)
 
 
-def _paimon(strategy: str, columns: str) -> Layout:
+def paimon(strategy: str, columns: str) -> Layout:
     return compact(strategy, columns, _SIZE)
 
 
-def _draw(seed: int, most: int) -> str:
+def draw(seed: int, most: int) -> str:
     """Draw a number below `most` that follows from the id alone."""
     return f"pmod(hash(id, {seed}), {most})"
 
 
-def _plant(
+def plant(
     catalog: str,
     columns: Mapping[str, str],
     layouts: tuple[Layout, ...],
@@ -70,24 +70,24 @@ def _plant(
 
 
 _AT = "timestamp_seconds(1767225600 + id * 60)"
-_PLACE = {"lon DOUBLE": f"{_draw(2, 36000)} / 100.0 - 180", "lat DOUBLE": f"{_draw(3, 18000)} / 100.0 - 90"}
-_SERVICE = f"concat('service-', lpad({_draw(7, 24)}, 2, '0'))"
-_LEVEL = f"element_at(array('DEBUG', 'INFO', 'WARN', 'ERROR'), 1 + {_draw(8, 4)})"
+_PLACE = {"lon DOUBLE": f"{draw(2, 36000)} / 100.0 - 180", "lat DOUBLE": f"{draw(3, 18000)} / 100.0 - 90"}
+_SERVICE = f"concat('service-', lpad({draw(7, 24)}, 2, '0'))"
+_LEVEL = f"element_at(array('DEBUG', 'INFO', 'WARN', 'ERROR'), 1 + {draw(8, 4)})"
 
 TABLES = {
-    "orders": _plant(
+    "orders": plant(
         "iceberg",
         {
             "order_id LONG": "id",
-            "customer INT": _draw(5, 3000),
+            "customer INT": draw(5, 3000),
             "placed DATE": "date_add(DATE '2026-01-01', CAST(id / 100 AS INT))",
-            "total DECIMAL(10,2)": f"{_draw(6, 90000)} / 100",
+            "total DECIMAL(10,2)": f"{draw(6, 90000)} / 100",
         },
         (
-            _sort("customer"),
-            _sort("placed"),
-            _sort("total"),
-            _sort("placed", "bucket(8, customer)"),
+            sort("customer"),
+            sort("placed"),
+            sort("total"),
+            sort("placed", "bucket(8, customer)"),
         ),
         {"customer = 1177": 60, "customer BETWEEN 100 AND 160": 30},
         (
@@ -102,14 +102,14 @@ TABLES = {
         ),
         ("sort customer",),
     ),
-    "sensors": _plant(
+    "sensors": plant(
         "iceberg",
         {
-            "device STRING": f"concat('dev-', lpad({_draw(4, 400)}, 4, '0'))",
+            "device STRING": f"concat('dev-', lpad({draw(4, 400)}, 4, '0'))",
             "at TIMESTAMP": _AT,
-            "heat DOUBLE": f"{_draw(9, 4000)} / 40.0",
+            "heat DOUBLE": f"{draw(9, 4000)} / 40.0",
         },
-        (_sort("device"), _sort("heat"), _sort("at"), _curve("device, heat")),
+        (sort("device"), sort("heat"), sort("at"), curve("device, heat")),
         {"device = 'dev-0123'": 80, "device >= 'dev-0390'": 10},
         (
             "device IN ('dev-0001', 'dev-0399')",
@@ -123,21 +123,21 @@ TABLES = {
         ),
         ("sort device",),
     ),
-    "logs": _plant(
+    "logs": plant(
         "iceberg",
         {
             "service STRING": _SERVICE,
             "level STRING": _LEVEL,
             "at TIMESTAMP": _AT,
-            "took INT": _draw(10, 60000),
+            "took INT": draw(10, 60000),
         },
         (
-            _sort("service"),
-            _sort("service, level"),
-            _sort("level"),
-            _sort("took", "level"),
-            _sort("service", "level"),
-            _curve("service, level"),
+            sort("service"),
+            sort("service, level"),
+            sort("level"),
+            sort("took", "level"),
+            sort("service", "level"),
+            curve("service, level"),
         ),
         {"service = 'service-07' AND level = 'ERROR'": 60, "service = 'service-11' AND level = 'WARN'": 40},
         (
@@ -152,10 +152,10 @@ TABLES = {
         ),
         ("level sort service",),
     ),
-    "trips": _plant(
+    "trips": plant(
         "iceberg",
         {"trip LONG": "id", **_PLACE},
-        (_sort("lon"), _sort("lat"), _curve("lon, lat"), _sort("lon, lat"), _curve("lat, lon")),
+        (sort("lon"), sort("lat"), curve("lon, lat"), sort("lon, lat"), curve("lat, lon")),
         {
             _BOX.format(10, 30, 40, 55): 40,
             _BOX.format(-120, -90, 20, 40): 40,
@@ -172,18 +172,18 @@ TABLES = {
         ),
         ("zorder lon, lat", "zorder lat, lon"),
     ),
-    "ledger": _plant(
+    "ledger": plant(
         "iceberg",
         {
-            "account LONG": _draw(12, 5000),
+            "account LONG": draw(12, 5000),
             "booked DATE": "date_add(DATE '2026-01-01', CAST(id / 100 AS INT))",
-            "amount DOUBLE": f"{_draw(13, 50000)} / 100.0",
+            "amount DOUBLE": f"{draw(13, 50000)} / 100.0",
         },
         (
-            _sort("account"),
-            _sort("amount"),
-            _sort("booked"),
-            _sort("account", "bucket(4, account)", "months(booked)"),
+            sort("account"),
+            sort("amount"),
+            sort("booked"),
+            sort("account", "bucket(4, account)", "months(booked)"),
         ),
         {
             "booked >= DATE '2026-02-01' AND booked < DATE '2026-03-01' AND account < 700": 60,
@@ -202,20 +202,20 @@ TABLES = {
         ("sort account",),
         partitioned="months(booked)",
     ),
-    "visits_mixed": _plant(
+    "visits_mixed": plant(
         "iceberg",
         {
-            "visitor INT": _draw(14, 900),
-            "at TIMESTAMP": f"timestamp_seconds(1767225600 + {_draw(15, 864000)})",
-            "page STRING": f"concat('/p/', {_draw(16, 50)})",
+            "visitor INT": draw(14, 900),
+            "at TIMESTAMP": f"timestamp_seconds(1767225600 + {draw(15, 864000)})",
+            "page STRING": f"concat('/p/', {draw(16, 50)})",
         },
         (
-            _sort("at"),
-            _sort("visitor"),
-            _sort("page"),
-            _sort("visitor", "days(at)"),
-            _sort("at", "days(at)"),
-            _curve("at, visitor"),
+            sort("at"),
+            sort("visitor"),
+            sort("page"),
+            sort("visitor", "days(at)"),
+            sort("at", "days(at)"),
+            curve("at, visitor"),
         ),
         {
             "at >= '2026-01-04 00:00:00' AND at < '2026-01-05 00:00:00'": 60,
@@ -233,22 +233,22 @@ TABLES = {
         ),
         ("days(at) sort at", "zorder at, visitor"),
     ),
-    "tickets": _plant(
+    "tickets": plant(
         "iceberg",
         {
             "ticket LONG": "id",
-            "team STRING": f"element_at(array('api', 'data', 'ops', 'web', 'mobile', 'desk'), 1 + {_draw(17, 6)})",
+            "team STRING": f"element_at(array('api', 'data', 'ops', 'web', 'mobile', 'desk'), 1 + {draw(17, 6)})",
             "opened DATE": "date_add(DATE '2026-01-01', CAST(id / 40 AS INT))",
-            "points INT": _draw(18, 100),
+            "points INT": draw(18, 100),
         },
         (
-            _sort("team"),
-            _sort("team, points"),
-            _sort("points"),
-            _sort("points", "team"),
-            _sort("points", "bucket(4, team)"),
-            _sort("opened", "team"),
-            _curve("team, points"),
+            sort("team"),
+            sort("team, points"),
+            sort("points"),
+            sort("points", "team"),
+            sort("points", "bucket(4, team)"),
+            sort("opened", "team"),
+            curve("team, points"),
         ),
         {"team = 'ops' AND points > 90": 50, "team = 'api' AND points < 8": 50, "team = 'web'": 10},
         (
@@ -262,19 +262,19 @@ TABLES = {
         ),
         ("team sort points",),
     ),
-    "scans": _plant(
+    "scans": plant(
         "iceberg",
         {
             "scan LONG": "id",
-            "item INT": _draw(19, 20000),
-            "shelf INT": _draw(20, 300),
-            "weight DOUBLE": f"{_draw(21, 9000)} / 9.0",
+            "item INT": draw(19, 20000),
+            "shelf INT": draw(20, 300),
+            "weight DOUBLE": f"{draw(21, 9000)} / 9.0",
         },
         (
-            _sort("item", size=49_152),
-            _sort("shelf", size=49_152),
-            _sort("shelf, item", size=49_152),
-            _sort("weight", size=49_152),
+            sort("item", size=49_152),
+            sort("shelf", size=49_152),
+            sort("shelf, item", size=49_152),
+            sort("weight", size=49_152),
             order(zorder="item, shelf", target=49_152),
         ),
         {"shelf = 17": 100, "shelf = 200 AND item < 9000": 60},
@@ -295,14 +295,14 @@ TABLES = {
             "write.parquet.row-group-check-min-record-count": "10",
         },
     ),
-    "metrics": _plant(
+    "metrics": plant(
         "iceberg",
         {
             "at TIMESTAMP": _AT,
-            "host INT": _draw(22, 200),
-            "load DOUBLE": f"{_draw(23, 1000)} / 10.0",
+            "host INT": draw(22, 200),
+            "load DOUBLE": f"{draw(23, 1000)} / 10.0",
         },
-        (_sort("at", size=65_536), _sort("host", size=65_536), order(zorder="at, host", target=65_536)),
+        (sort("at", size=65_536), sort("host", size=65_536), order(zorder="at, host", target=65_536)),
         {
             "at >= '2026-01-03 00:00:00' AND at < '2026-01-03 04:00:00'": 100,
             "at >= '2026-01-05 10:00:00' AND at < '2026-01-05 11:00:00'": 100,
@@ -318,14 +318,14 @@ TABLES = {
             "load BETWEEN 10 AND 11",
         ),
     ),
-    "shops": _plant(
+    "shops": plant(
         "iceberg",
         {
             "region STRING": "element_at(array('north', 'south', 'east', 'west'), 1 + CAST(id / 4000 AS INT))",
-            "shop INT": _draw(24, 500),
-            "sold DOUBLE": f"{_draw(25, 20000)} / 20.0",
+            "shop INT": draw(24, 500),
+            "sold DOUBLE": f"{draw(25, 20000)} / 20.0",
         },
-        (_sort("shop"), _sort("sold")),
+        (sort("shop"), sort("sold")),
         {"region = 'north'": 80, "region = 'west'": 40},
         (
             "shop = 250",
@@ -339,14 +339,14 @@ TABLES = {
         ),
         partitioned="region",
     ),
-    "archive": _plant(
+    "archive": plant(
         "iceberg",
         {
-            "item LONG": _draw(26, 100000),
+            "item LONG": draw(26, 100000),
             "kept DATE": "date_add(DATE '2020-01-01', CAST(id / 8 AS INT))",
-            "weight INT": _draw(27, 900),
+            "weight INT": draw(27, 900),
         },
-        (_sort("item"), _sort("weight")),
+        (sort("item"), sort("weight")),
         {"item = 4711": 1},
         (
             "item < 2000",
@@ -360,14 +360,14 @@ TABLES = {
             "kept = DATE '2021-05-05'",
         ),
     ),
-    "parcels": _plant(
+    "parcels": plant(
         "paimon",
         {
             "parcel LONG": "id",
-            "sender INT": _draw(28, 4000),
-            "grams INT": _draw(29, 30000),
+            "sender INT": draw(28, 4000),
+            "grams INT": draw(29, 30000),
         },
-        (_paimon("order", "sender"), _paimon("order", "grams"), _paimon("zorder", "sender,grams")),
+        (paimon("order", "sender"), paimon("order", "grams"), paimon("zorder", "sender,grams")),
         {"sender = 2020": 50, "sender < 150": 50},
         (
             "sender BETWEEN 1000 AND 1200",
@@ -381,16 +381,16 @@ TABLES = {
         ),
         ("order sender",),
     ),
-    "beacons": _plant(
+    "beacons": plant(
         "paimon",
         {"beacon LONG": "id", **_PLACE},
         (
-            _paimon("order", "lon"),
-            _paimon("order", "lat"),
-            _paimon("zorder", "lon,lat"),
-            _paimon("hilbert", "lon,lat"),
-            _paimon("zorder", "lat,lon"),
-            _paimon("hilbert", "lat,lon"),
+            paimon("order", "lon"),
+            paimon("order", "lat"),
+            paimon("zorder", "lon,lat"),
+            paimon("hilbert", "lon,lat"),
+            paimon("zorder", "lat,lon"),
+            paimon("hilbert", "lat,lon"),
         ),
         {
             _BOX.format(-60, -40, 0, 20): 40,
@@ -408,19 +408,19 @@ TABLES = {
         ),
         ("zorder lon,lat", "zorder lat,lon"),
     ),
-    "traces": _plant(
+    "traces": plant(
         "paimon",
         {
             "service STRING": _SERVICE,
             "level STRING": _LEVEL,
-            "took INT": _draw(31, 50000),
+            "took INT": draw(31, 50000),
             "dt STRING": "CAST(id / 5000 AS INT)",
         },
         (
-            _paimon("order", "service"),
-            _paimon("order", "took"),
-            _paimon("order", "level"),
-            _paimon("zorder", "service,took"),
+            paimon("order", "service"),
+            paimon("order", "took"),
+            paimon("order", "level"),
+            paimon("zorder", "service,took"),
         ),
         {"service = 'service-05'": 60, "service = 'service-19' AND dt = '1'": 60},
         (
@@ -437,9 +437,9 @@ TABLES = {
         partitioned="dt",
         rows=20_000,
     ),
-    "pings": _plant(
+    "pings": plant(
         "paimon",
-        {"at TIMESTAMP": _AT, "host INT": _draw(32, 300), "millis INT": _draw(33, 5000)},
+        {"at TIMESTAMP": _AT, "host INT": draw(32, 300), "millis INT": draw(33, 5000)},
         (compact("order", "at", 65_536), compact("order", "host", 65_536)),
         {
             "at >= '2026-01-03 00:00:00' AND at < '2026-01-03 08:00:00'": 100,
@@ -456,14 +456,14 @@ TABLES = {
             "at >= '2026-01-02 00:00:00' AND at < '2026-01-04 00:00:00'",
         ),
     ),
-    "stores": _plant(
+    "stores": plant(
         "paimon",
         {
             "region STRING": "element_at(array('north', 'south', 'east', 'west'), 1 + CAST(id / 4000 AS INT))",
-            "shop INT": _draw(34, 500),
-            "sold INT": _draw(35, 20000),
+            "shop INT": draw(34, 500),
+            "sold INT": draw(35, 20000),
         },
-        (_paimon("order", "shop"), _paimon("order", "sold")),
+        (paimon("order", "shop"), paimon("order", "sold")),
         {"region = 'south'": 15, "region = 'east'": 5},
         (
             "shop = 250",

@@ -1,12 +1,12 @@
 """Arrange tables again with Spark, and record which files and bytes predicates read before and after.
 
-    python tests/lakes/layouts/record.py [planted] [tables] [deeds] [NUMBER]
+    python tests/lakes/layouts/record.py [planted|drawn] [tables] [deeds] [NUMBER]
 
 `tables` writes the tables before (`tables.tar.xz`): Iceberg by arrival, by region and by day, Paimon by arrival and by day.
 `deeds` writes each once for each of its layouts (`cases.py`) that `deeds.json` has not yet, has Spark's procedure do it, and
 asks `explain` about ten predicates. Of each deed there is the layout, `outputs` (files, bytes, row groups), and of each
-predicate `[files, bytes, row groups, their bytes]` after; the first deeds are without row groups. With `planted` it is done
-with the tables of `planted.py` (`planted.tar.xz`, `planted.json`). A NUMBER is how many deeds are recorded at most: another
+predicate `[files, bytes, row groups, their bytes]` after; the first deeds are without row groups. With `planted` or `drawn`
+it is done with the tables of the module of this name, for the archive and the deeds of this name. A NUMBER is how many deeds are recorded at most: another
 run goes on.
 """
 
@@ -31,7 +31,7 @@ time.tzset()
 from lakelens.analysis.explain.judgement import REASONS  # noqa: E402
 from lakelens.opening import open_table  # noqa: E402
 from lakelens.spark import session  # noqa: E402
-from tests.lakes.layouts import cases, planted  # noqa: E402
+from tests.lakes.layouts import cases, drawn, planted  # noqa: E402
 
 
 def main(arguments: list[str]) -> int:
@@ -40,9 +40,11 @@ def main(arguments: list[str]) -> int:
     spark = session(ROOT, formats=("iceberg", "paimon"), config={"spark.driver.memory": "2g"}, progress=print)
     for catalog in ("iceberg", "paimon"):
         spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {catalog}.lakes")
-    asked, wanted, archive, deeds = set(arguments), cases.TABLES, "tables.tar.xz", "deeds.json"
-    if "planted" in asked:
-        wanted, archive, deeds = planted.TABLES, "planted.tar.xz", "planted.json"
+    asked, archive, deeds = set(arguments), "tables.tar.xz", "deeds.json"
+    wanted: Mapping[str, cases.Table] = cases.TABLES
+    for name, others in {"planted": planted.TABLES, "drawn": drawn.TABLES}.items():
+        if name in asked:
+            wanted, archive, deeds = others, f"{name}.tar.xz", f"{name}.json"
     if "tables" in asked or "deeds" not in asked:
         make_tables(spark, wanted, HERE / archive)
     if "deeds" in asked or "tables" not in asked:
