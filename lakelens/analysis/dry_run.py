@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.analysis.holdings import Listing, Unread, name_content
 from lakelens.analysis.kept import Kept, read_kept
-from lakelens.analysis.statement import is_statement, read_statement
+from lakelens.analysis.statement import is_statement, list_forms, read_statement
 from lakelens.caching import cached_property
 from lakelens.display import Displayable, Named
 from lakelens.errors import LakeError, list_nearest, say_value
@@ -540,8 +540,7 @@ def plan_procedure(table: Table, procedure: str, options: Mapping[str, Any] | No
     known = require_part(table, "maintenance")
     given: dict[str, Any] = {}
     if isinstance(procedure, str) and is_statement(procedure):
-        forms = {name: known[name].form for name in known if known[name].form}
-        statement = read_statement(procedure, forms)
+        statement = read_statement(procedure, list_forms(known))
         chosen = _find_procedure(known, statement.procedure)
         given = chosen.name_values(statement.values, statement.options)
     else:

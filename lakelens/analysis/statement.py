@@ -51,6 +51,11 @@ def is_statement(text: str) -> bool:
     return re.search(r"[\s(]", text.strip()) is not None
 
 
+def list_forms(procedures: Mapping[str, Any]) -> dict[str, str]:
+    """List the forms of the statements that run some procedures, by their names; a CALL has none."""
+    return {name: procedures[name].form for name in procedures if procedures[name].form}
+
+
 def read_statement(text: str, forms: Mapping[str, str]) -> Statement:
     """Read a CALL, or a statement of one of the forms, which are by the names of their procedures.
 

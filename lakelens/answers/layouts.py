@@ -53,7 +53,7 @@ WHAT_IF = Question(
     summary="Foretell what predicates would read if the rows of the table were arranged otherwise, and what that costs. "
     "Nothing is written.",
     about="what predicates (`-w`, each, or `--predicates` of an event log) would read if the rows were arranged so, and "
-    "what rewriting costs: `sort by a, b`, `z-order by a, b`, `partition by day(c)`, or the CALL of a runbook",
+    "what rewriting costs: `sort by a, b`, `z-order by a, b`, `partition by day(c)`, or the statement of a runbook",
     epilog="""lakelens what-if sample:iceberg "sort by id" -w "id = 3" --sample 1000"""
     """  ·  lakelens what-if sample:iceberg "partition by bucket(2, id)" -w "id > 15" --json""",
     options=(

@@ -16,7 +16,7 @@ from lakelens.errors import AccessDenied, LakeError, Missing
 from lakelens.io.ahead import fetch_along
 from lakelens.io.border import Border
 from lakelens.io.relocation import Locator, split_location
-from lakelens.io.store import ObjectInfo, find_info
+from lakelens.io.store import ObjectInfo, find_info, walk
 from lakelens.io.tracing import ReadCounts, TracingStore
 from lakelens.model.bytes_view import Bound
 from lakelens.model.finding import Findings
@@ -128,6 +128,10 @@ class TableAccess(Bound):
     def _report_foreign(self, folder: str) -> None:
         message = f"files were read from here, outside of the table's directory {self.locator.root}"
         self.findings.add("note", "foreign-file", folder, message)
+
+    def list_objects(self, path: str, refuse: Callable[[LakeError], None]) -> Iterator[ObjectInfo]:
+        """List every object below a directory. What cannot be listed is given to `refuse`."""
+        return (info for info in walk(self.store, path, refuse=refuse) if not info.is_dir)
 
     def find_sizes(self, recorded: Iterable[tuple[str, str | None]]) -> Iterator[int | None]:
         """The sizes of files that are not below the table's directory, or that were recorded elsewhere before it was moved.

@@ -21,6 +21,8 @@ from tests.support.unpacked import unpack_archive
 
 LAKES = Path(__file__).parents[1] / "lakes" / "layouts"
 DEEDS: dict[str, Any] = json.loads((LAKES / "deeds.json").read_text("utf-8"))
+#: Of Delta, whose tables a number drew.
+OPTIMIZED: dict[str, Any] = json.loads((LAKES / "optimized.json").read_text("utf-8"))
 #: Made after the rules were, with row groups.
 LATER: dict[str, Any] = json.loads((LAKES / "planted.json").read_text("utf-8"))
 
@@ -30,6 +32,7 @@ def lakes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Unpack the tables as they were before."""
     place = tmp_path_factory.mktemp("layouts")
     unpack_archive(LAKES / "planted.tar.xz", place)
+    unpack_archive(LAKES / "optimized.tar.xz", place)
     return unpack_archive(LAKES / "tables.tar.xz", place)
 
 
@@ -38,7 +41,7 @@ FORETOLD: dict[tuple[str, int | None], Any] = {}
 
 def foretell(lakes: Path, name: str, sample: int | None) -> Any:
     """Foretell a deed from the table before it, once."""
-    deed, known = {**DEEDS, **LATER}[name], (name, sample)
+    deed, known = {**DEEDS, **LATER, **OPTIMIZED}[name], (name, sample)
     if known not in FORETOLD:
         layout = ll.Layout(**deed["layout"])
         FORETOLD[known] = open_table(lakes / deed["table"]).what_if(
@@ -69,6 +72,12 @@ def test_what_is_foretold_of_other_tables_is_what_spark_did(lakes: Path) -> None
     assert all(len(deed["reads"]) == 10 for deed in LATER.values())
     hits = {name: count_hits(foretell(lakes, name, 100_000), deed) for name, deed in LATER.items()}
     assert sum(hits.values()) >= 0.9 * 10 * len(LATER), hits
+
+
+def test_what_is_foretold_of_delta_is_what_optimize_did(lakes: Path) -> None:
+    assert len(OPTIMIZED) == 18 and all(len(deed["reads"]) == 10 for deed in OPTIMIZED.values())
+    hits = {name: count_hits(foretell(lakes, name, 100_000), deed) for name, deed in OPTIMIZED.items()}
+    assert sum(hits.values()) >= 0.9 * 10 * len(OPTIMIZED), hits
 
 
 def test_row_groups_are_what_spark_wrote(lakes: Path) -> None:

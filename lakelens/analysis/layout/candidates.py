@@ -1,7 +1,7 @@
 """The layouts that are worth a try: sorts, curves and partitions of the columns that predicates name, the simple first.
 
 sort        each column; two of them where the first has few values
-curve       two columns, and the first three: what the engine has of Z-order and Hilbert's curve
+curve       two columns in both orders, and the first three: what the engine has of Z-order and Hilbert's curve
 partition   the periods of a time, the values of a column with few, buckets of one that is asked for by equality; each
             with the rows sorted inside, and with as many partitions as files come out at most. Of buckets half as many
             and a quarter are tried too
@@ -38,9 +38,9 @@ def list_candidates(ground: Ground, target_file_size: int | str | None) -> Itera
     for name in columns:
         yield WantedLayout(sort_by=(name,), target_file_size=size)
     for first, second in permutations(columns[:_MOST_ON_CURVES], 2):
-        if few(first):
+        if few(first) and ground.rules.most_sorted is None:
             yield WantedLayout(sort_by=(first, second), target_file_size=size)
-    groups = [*combinations(columns[:_MOST_ON_CURVES], 2), *combinations(columns[:3], 3)]
+    groups = [*permutations(columns[:_MOST_ON_CURVES], 2), *combinations(columns[:3], 3)]
     for group in groups:
         if "zorder" in ground.rules.strategies:
             yield WantedLayout(zorder_by=group, target_file_size=size)

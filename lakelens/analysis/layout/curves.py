@@ -3,8 +3,10 @@
     z-order    each value becomes 8 bytes whose order is that of the values (integers with their sign turned, the bits of a
                float, the first 8 bytes of a text, zeros for null); the bits of the columns take turns, the highest first
     Hilbert    each value becomes a number of 63 bits, the sign being dropped, and these a place on Hilbert's curve
+    ranges     each value becomes the number of its range among those of the column, and their bits take turns
 
-Follows `ZOrderByteUtils` of Iceberg 1.12, `ZIndexer` and `HilbertIndexer` of Paimon 0.9; the curve itself is that of
+Follows `ZOrderByteUtils` of Iceberg 1.12, `ZIndexer` and `HilbertIndexer` of Paimon 0.9, `RangePartitionId` and
+`InterleaveBits` of delta-spark 3.3; the curve itself is that of
 J. Skilling, "Programming the Hilbert curve" (2004), as the latter's library has it.
 """
 
@@ -12,6 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+from lakelens.model.measures.laying import find_range_ends
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -81,6 +85,25 @@ def _interleave(numbers: Sequence[NDArray[Any]], bits: int) -> list[NDArray[Any]
         word, offset = divmod(place, 64)
         words[word] |= ((numbers[source] >> np.uint64(bit)) & np.uint64(1)) << np.uint64(63 - offset)
     return words
+
+
+def order_ranges(columns: Sequence[Ranks], rows: NDArray[Any], ranges: int) -> list[NDArray[Any]]:
+    """Put the numbers of ranges of several columns on a Z-order: each has as many rows as the others, null is in the first.
+
+    >>> import numpy as np, pyarrow as pa
+    >>> from lakelens.analysis.layout.known import make_column
+    >>> columns = [make_column(pa.array(values)) for values in ([0, 0, 1, 1], [0, 1, 0, 1])]
+    >>> np.lexsort(order_ranges(columns, np.ones(4), 1_000)[::-1]).tolist()
+    [0, 1, 2, 3]
+    """
+    import numpy as np
+
+    numbers = []
+    for column in columns:
+        counted = np.cumsum(np.bincount(column.codes + 1, rows).astype(np.float64))
+        ends = np.array(find_range_ends(counted, ranges), np.int64)
+        numbers.append(np.searchsorted(ends, column.codes + 1).astype(np.uint64))
+    return _interleave(numbers, ranges.bit_length())
 
 
 def order_hilbert(columns: Sequence[Ranks], tick: str = "us") -> list[NDArray[Any]]:

@@ -240,6 +240,12 @@ class Ground:
         if layout.strategy not in self.rules.strategies:
             known = ", ".join(self.rules.strategies)
             raise Unsupported(f"{self.table.format} has no order {layout.strategy}", hint=known)
+        most, is_sort = self.rules.most_sorted, layout.strategy == "sort"
+        if is_sort and most is not None and (len(resolved.keys) > most or resolved.keys[0].is_descending):
+            raise Unsupported(
+                f"{self.table.format} sorts by one column, upwards, and by several on a curve",
+                hint="zorder_by=…",
+            )
         for field in resolved.spec.fields if resolved.spec is not None else ():
             word = field.transform.partition("[")[0]
             if word not in self.rules.transforms:

@@ -232,7 +232,7 @@ def _number_texts(lower: pa.Array, upper: pa.Array) -> tuple[list[Any], bytes]:
 def read_rows(
     files: FileSet, facts: FileFacts, fields: Mapping[str, Field], storage: Storage, most: int
 ) -> KnownRows:
-    """Read some columns of at most `most` rows, of at most 64 files; a file that lacks a column says nothing of it."""
+    """Read some columns of at most `most` rows, of at most 64 files; what a file lacks is known of its partition alone."""
     import numpy as np
     import pyarrow as pa
 
@@ -255,7 +255,11 @@ def read_rows(
         )
         is_whole &= len(taken) == counts[place]
         for name in names:
-            pieces[name].append(_cast_piece(read, name, fields[name], taken))
+            piece = _cast_piece(read, name, fields[name], taken)
+            if piece is None and name in file.partition and name not in read.column_names:
+                kind = arrow_type(fields[name].type)  # not among the rows: each has the file's value
+                piece = pa.array([file.partition[name]] * len(taken), getattr(kind, "storage_type", kind))
+            pieces[name].append(piece)
         rows.append(np.full(len(taken), max(counts[place], 0) / len(taken)))
         weights.append(np.full(len(taken), max(sizes[place], 0) / len(taken)))
         owner.append(np.full(len(taken), place))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lakelens.analysis.layout.curves import order_hilbert, order_zorder
+from lakelens.analysis.layout.curves import order_hilbert, order_ranges, order_zorder
 from lakelens.analysis.layout.transforms import apply_transform
 from lakelens.analysis.layout.weights import measure_growth
 from lakelens.caching import cached_property
@@ -101,6 +101,9 @@ class Laying:
         import numpy as np
 
         strategy, keys = self.resolved.layout.strategy, []
+        if self.rules.ranges is not None:
+            columns = [self.rows.columns[key.column] for key in self.resolved.keys]
+            return order_ranges(columns, self.rows.rows, self.rules.ranges)
         for key in self.resolved.keys:
             column = self.rows.columns[key.column]
             codes = -column.codes if key.is_descending else column.codes

@@ -5,16 +5,16 @@ Nothing is written. What the known rows do not say is called so: a figure that w
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lakelens.analysis.layout.ground import Ground, Laid, ask_all, count_requests, open_rules
 from lakelens.analysis.layout.wanted import WantedLayout, read_layout, resolve_layout
-from lakelens.analysis.statement import read_statement
+from lakelens.analysis.statement import list_forms, read_statement
 from lakelens.display import Displayable, Named
 from lakelens.errors import LakeError, say_value
 from lakelens.model.collections import Items, Tabular
+from lakelens.model.driver import require_part
 from lakelens.model.facts.facts import Fact
 from lakelens.model.facts.traits import format_size
 
@@ -183,11 +183,12 @@ def foretell_layout(
 ) -> WhatIf:
     """Foretell what predicates read under a layout: the question behind `Table.what_if` and `lakelens what-if`."""
     if isinstance(layout, str):
-        rules = open_rules(table)
-        is_call = re.match(r"\s*call\b", layout, re.I) is not None
-        layout = (
-            WantedLayout(**rules.read_call(read_statement(layout, {}))) if is_call else read_layout(layout)
-        )
+        rules, forms = open_rules(table), list_forms(require_part(table, "maintenance"))
+        verbs = ("call", *(form.partition(" ")[0].lower() for form in forms.values()))
+        if layout.strip().partition(" ")[0].lower() in verbs:
+            layout = WantedLayout(**rules.read_call(read_statement(layout, forms)))
+        else:
+            layout = read_layout(layout)
     if not isinstance(layout, WantedLayout):
         raise LakeError("a layout is a lakelens.Layout, its words or a CALL", seen=say_value(layout))
     asked = ask_all(table, where, predicates)

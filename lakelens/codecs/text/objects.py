@@ -9,15 +9,17 @@ from typing import Any
 from lakelens.errors import Corrupt
 
 
-def parse_object(data: bytes | str, path: str | None = None, what: str = "the document") -> dict[str, Any]:
-    """Parse a document that is one object. Raises `Corrupt`.
+def parse_object(
+    data: bytes | str, path: str | None = None, what: str = "the document", **numbers: Any
+) -> dict[str, Any]:
+    """Parse a document that is one object; `parse_float` is what makes a number of one with a point. Raises `Corrupt`.
 
     >>> parse_object(b'{"version": 3}')
     {'version': 3}
     """
     try:
-        held = json.loads(data)
-    except (ValueError, RecursionError) as error:
+        held = json.loads(data, **numbers)
+    except (ValueError, TypeError, ArithmeticError, RecursionError) as error:
         raise Corrupt(f"{what} is no JSON: {error}", path=path) from None
     if not isinstance(held, dict):
         raise Corrupt(f"{what} is no object", path=path, expected="{…}", seen=held)
@@ -25,11 +27,13 @@ def parse_object(data: bytes | str, path: str | None = None, what: str = "the do
 
 
 def find_object(data: Any) -> dict[str, Any]:
-    """Find the object that a text is; an empty one for anything else.
+    """Find the object that a value or a text is; an empty one for anything else.
 
-    >>> find_object('{"a": 1}'), find_object("[1]"), find_object(None)
-    ({'a': 1}, {}, {})
+    >>> find_object('{"a": 1}'), find_object({"a": 1}), find_object("[1]"), find_object(None)
+    ({'a': 1}, {'a': 1}, {}, {})
     """
+    if isinstance(data, dict):
+        return data
     try:
         return parse_object(data) if isinstance(data, bytes | str) else {}
     except Corrupt:

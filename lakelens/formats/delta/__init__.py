@@ -26,6 +26,7 @@ class DeltaFormat(Driver):
         "conflict": "lakelens.formats.delta.races:CONFLICTS",
         "defects": "lakelens.formats.delta.book:BOOK",
         "health": "lakelens.formats.delta.health:make_rules",
+        "layout": "lakelens.formats.delta.maintenance.zorder:open_layout",
         "life": "lakelens.formats.delta.life:DeltaLiving",
         "map": "lakelens.formats.delta.chart:draw_log",
         "maintenance": "lakelens.formats.delta.maintenance.procedures:PROCEDURES",

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from lakelens.caching import cached_property
-from lakelens.codecs.text.objects import parse_object
+from lakelens.codecs.text.objects import find_object, parse_object
 from lakelens.errors import Corrupt, LakeError
 from lakelens.formats.access import LruCache, TableAccess, explain_late
 from lakelens.formats.delta.actions import Action, ActionFile, LogColumns, parse_lines, read_rows
@@ -238,12 +238,8 @@ def _list_widened(described: Any, above: str) -> Iterator[str]:
     for field in described.get("fields", ()) if isinstance(described, Mapping) else ():
         name, metadata = f"{above}{field['name']}", field.get("metadata")
         changes = metadata.get("delta.typeChanges") if isinstance(metadata, Mapping) else None
-        for change in changes if isinstance(changes, list) else ():
-            if (
-                isinstance(change, Mapping)
-                and change.get("fromType") == "float"
-                and "fieldPath" not in change
-            ):
+        for change in map(find_object, changes if isinstance(changes, list) else ()):
+            if change.get("fromType") == "float" and "fieldPath" not in change:
                 yield name
         yield from _list_widened(field.get("type"), f"{name}.")
 

@@ -16,7 +16,7 @@ from lakelens.caching import cached_property
 from lakelens.errors import LakeError
 from lakelens.formats.delta.context import read_features
 from lakelens.formats.delta.maintenance.commits import write_name
-from lakelens.model.measures.figures import Reach, sum_groups
+from lakelens.model.measures.figures import Reach
 from lakelens.model.measures.measure import (
     Call,
     DocumentPart,
@@ -106,15 +106,7 @@ def find_reach(figures: FileFigures) -> Reach | None:
     deleted = figures.numbers("deleted_rows")[figures.data]
     known = np.minimum(np.maximum(deleted, 0), figures.rows[figures.data])
     deletes = (deleted >= 0).astype(np.int64)
-    of_data, number = figures.partition[figures.data], len(figures.partitions)
-    return Reach(
-        deletes,
-        known,
-        sum_groups(of_data, number, deletes),
-        sum_groups(of_data, number, known),
-        int(deletes.sum()),
-        int(known.sum()),
-    )
+    return Reach.add_up(figures, deletes, known, int(deletes.sum()))
 
 
 def measure_vectors(

@@ -26,18 +26,9 @@ from lakelens.model.schema import Schema
 from lakelens.model.storage import StoredFile
 from lakelens.model.table import Table, TableSource
 
+_TIMES = "createdTime timestamp inCommitTimestamp modificationTime deletionTimestamp lastUpdated"
 VOCABULARY = Vocabulary(
-    dict.fromkeys(
-        (
-            "createdTime",
-            "timestamp",
-            "inCommitTimestamp",
-            "modificationTime",
-            "deletionTimestamp",
-            "lastUpdated",
-        ),
-        "time",
-    ),
+    dict.fromkeys(_TIMES.split(), "time"),
     free=frozenset({"configuration", "partitionValues", "tags", "operationParameters", "operationMetrics"}),
 )
 

@@ -6,7 +6,7 @@ delete them, and the files of older versions may be gone: that is no damage. The
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from lakelens.errors import LakeError
 from lakelens.formats.delta.context import RETENTION, WEEK
 from lakelens.formats.delta.discovery import LOG, guess_role
 from lakelens.formats.delta.vectors import find_vector
-from lakelens.io.store import ObjectInfo, find_info, walk
+from lakelens.io.store import find_info
 from lakelens.model.check.references import Keeper, Purpose, Reference, Referring
 
 if TYPE_CHECKING:
@@ -86,14 +86,10 @@ class DeltaReferring(Referring):
                     is_newest = checkpoint is state.checkpoint
                     yield Reference(path, "sidecar", size, is_needed=is_newest, snapshot_id=version)
 
-    def list_objects(self, refuse: Callable[[LakeError], None]) -> Iterator[ObjectInfo]:
-        """See `Referring.list_objects`."""
-        context = self.table._context
-        return (found for found in walk(context.store, context.root, refuse=refuse) if not found.is_dir)
-
-    def find_sizes(self, recorded: Iterable[tuple[str, str | None]]) -> Iterator[int | None]:
-        """See `Referring.find_sizes`."""
-        return self.table._context.access.find_sizes(recorded)
+    @property
+    def access(self) -> Any:
+        """See `Referring.access`."""
+        return self.table._context.access
 
     def find_purpose(self, relative_path: str) -> Purpose:
         """See `Referring.find_purpose`. Names with `_` or `.` in front are hidden, but for partition columns called so."""

@@ -6,15 +6,14 @@ off may need: writers cut text to 32 characters and timestamps to milliseconds.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 from urllib.parse import quote
 
-from lakelens.errors import Corrupt
+from lakelens.codecs.text.objects import parse_object
 from lakelens.model.scan.text_values import parse_decimal, parse_moment, parse_value
 from lakelens.model.scan.wide_bounds import is_cut, widen_decimal, widen_text
 from lakelens.model.schema import DataType
@@ -38,13 +37,7 @@ def format_partition(text: str | None) -> str:
 
 def parse_statistics(text: str, path: str) -> dict[str, Any]:
     """Parse the statistics of a file; numbers with a point keep all their digits. Raises `Corrupt`."""
-    try:
-        held = json.loads(text, parse_float=Decimal)
-    except (TypeError, ValueError, RecursionError, InvalidOperation) as error:
-        raise Corrupt("statistics are no JSON", path=path, expected="stats", seen=str(error)) from None
-    if not isinstance(held, dict):
-        raise Corrupt("statistics are no object", path=path, expected="{…}", seen=str(text)[:60])
-    return held
+    return parse_object(text, path, "stats", parse_float=Decimal)
 
 
 def find_leaf(held: Any, names: tuple[str, ...]) -> Any:

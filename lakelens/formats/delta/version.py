@@ -114,14 +114,12 @@ class DeltaSnapshot(Snapshot):
     @property
     def operation_metrics(self) -> Mapping[str, Any]:
         """What the writer counted."""
-        found = self.commit_info.get("operationMetrics")
-        return found if isinstance(found, Mapping) else {}
+        return find_object(self.commit_info.get("operationMetrics"))
 
     @property
     def operation_parameters(self) -> Mapping[str, Any]:
         """What the operation was asked to do."""
-        found = self.commit_info.get("operationParameters")
-        return found if isinstance(found, Mapping) else {}
+        return find_object(self.commit_info.get("operationParameters"))
 
     @cached_property
     def committed_at(self) -> datetime | None:  # type: ignore[override]
@@ -169,15 +167,11 @@ class DeltaSnapshot(Snapshot):
     @cached_property
     def clustering(self) -> tuple[tuple[str, str], ...]:
         """The clustering columns, each by its name in files and today's; none where the table is not clustered."""
-        named = find_object(self.domains.get("delta.clustering", {}).get("configuration")).get(
-            "clusteringColumns"
-        )
+        domain = find_object(self.domains.get("delta.clustering", {}).get("configuration"))
+        named = domain.get("clusteringColumns")
         known = {".".join(leaf.physical): leaf.name for leaf in self.context.columns.leaves}
-        listed = (
-            [".".join(map(str, names)) for names in named if isinstance(names, list)]
-            if isinstance(named, list)
-            else []
-        )
+        columns = [names for names in named if isinstance(names, list)] if isinstance(named, list) else []
+        listed = (".".join(map(str, names)) for names in columns)
         return tuple((name, known.get(name, name)) for name in listed)
 
     @cached_property

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from lakelens.errors import LakeError, Unsupported
 from lakelens.formats.iceberg.maintenance.commits import CATALOG, read_number, write_call
 from lakelens.formats.iceberg.maintenance.packing import Limits
-from lakelens.model.measures.laying import LayoutRules, Pile
+from lakelens.model.measures.laying import LayoutRules, Pile, find_range_ends
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,14 +74,7 @@ def divide_ranges(pile: Pile, target: int) -> NDArray[np.int64]:
     # how many rows there are up to the end of each run of equal keys
     counted = np.cumsum(pile.rows)
     ends = counted[np.append(runs[1:], len(pile.rows)) - 1]
-    step = float(counted[-1]) / outputs
-    starts, goal, last = [0], step, -1
-    for _ in range(outputs - 1):
-        run = max(int(np.searchsorted(ends, goal - 1e-6 * step)), last + 1)
-        if run >= len(runs) - 1:
-            break
-        starts.append(int(runs[run + 1]))
-        goal, last = goal + step, run
+    starts = [0, *(int(runs[end + 1]) for end in find_range_ends(ends, outputs))]
     return np.array(starts, np.int64)
 
 

@@ -8,14 +8,12 @@ Iceberg's documentation on maintenance, and "Table Metadata Fields" of the speci
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
-from lakelens.errors import LakeError
 from lakelens.formats.iceberg.discovery.versions import HINT_NAME, guess_role, parse_metadata_name
 from lakelens.formats.iceberg.metadata.document import parse_snapshot_id
 from lakelens.formats.iceberg.shared_lines import SharedLines
-from lakelens.io.store import ObjectInfo, walk
 from lakelens.model.check.references import Keeper, Purpose, Reference, Referring
 
 if TYPE_CHECKING:
@@ -79,14 +77,10 @@ class IcebergReferring(Referring):
             if is_rival and other is not None and (other.number or 0) >= current.number:
                 yield path, "it may be the current metadata document: without the catalog nobody knows"
 
-    def list_objects(self, refuse: Callable[[LakeError], None]) -> Iterator[ObjectInfo]:
-        """See `Referring.list_objects`."""
-        store = self.table._context.access.store
-        return (found for found in walk(store, self.table.location, refuse=refuse) if not found.is_dir)
-
-    def find_sizes(self, recorded: Iterable[tuple[str, str | None]]) -> Iterator[int | None]:
-        """See `Referring.find_sizes`."""
-        return self.table._context.access.find_sizes(recorded)
+    @property
+    def access(self) -> Any:
+        """See `Referring.access`."""
+        return self.table._context.access
 
     def find_purpose(self, relative_path: str) -> Purpose:
         """See `Referring.find_purpose`. Hidden are names with `_` or `.` in front, but for partition columns called so."""

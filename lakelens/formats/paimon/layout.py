@@ -43,14 +43,12 @@ def open_layout(table: PaimonTable) -> LayoutRules:
     return LayoutRules(
         target=_DEFAULT if given is None else parse_size(str(given)),
         strategies=("sort", "zorder", "hilbert"),
-        transforms=(),
         divide=divide_ranges,
         roll=lambda pile, start, end, target: pile.find_rolls(start, end, target, row_group, _LOOKS),
         tick="ms",
         write_calls=lambda resolved: _write_calls(table, resolved),
         read_call=read_call,
         row_group=row_group,
-        group_bytes=1 << 62,
         fields=tuple(field for spec in table.specs for field in spec.fields),
         assumptions=(
             "Spark's sys.compact(order_strategy => …) of all partitions, each by itself",
@@ -66,13 +64,7 @@ def divide_ranges(pile: Pile, target: int) -> NDArray[np.int64]:
     >>> divide_ranges(Pile(np.full(50, 100.0), np.full(50, 4.0 * (1 << 20)), np.ones(50, bool)), 1_500).tolist()
     [0, 17, 34]
     """
-    import numpy as np
-
-    rows = float(pile.rows.sum())
-    ranges = max(1, round(float(pile.sizes.sum()) / _RANGE))
-    counted = np.cumsum(pile.rows) - pile.rows
-    begun: NDArray[np.int64] = np.unique(np.searchsorted(counted, rows / ranges * np.arange(ranges) - 1e-6))
-    return begun[begun < len(pile.rows)]
+    return pile.cut_evenly(max(1, round(float(pile.sizes.sum()) / _RANGE)))
 
 
 def read_call(statement: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from lakelens.errors import LakeError
 from lakelens.model.driver import Part
@@ -101,6 +101,9 @@ class Referring(Part):
     #: Whether an entry that removes a file keeps the file from being an orphan, as Paimon's own cleaning has it.
     removed_are_kept: bool = False
 
+    #: What finds files of the table, below its directory and where they were recorded; None where nothing else does.
+    access: Any = None
+
     #: Whether entries record the bytes that each column takes in a file (`column_sizes`).
     records_column_sizes: bool = False
 
@@ -154,6 +157,9 @@ class Referring(Part):
 
     def list_objects(self, refuse: Callable[[LakeError], None]) -> Iterator[Listed]:
         """List every object below the table's directory. What cannot be listed is given to `refuse`."""
+        if self.access is not None:
+            yield from self.access.list_objects(self.table.location, refuse)
+            return
         try:
             for file in self.table.list_files():
                 yield ListedObject(file.path, file.size_bytes, file.modified)
@@ -169,4 +175,4 @@ class Referring(Part):
 
         None for a file that is nowhere, -1 for one outside of the table that was not looked for.
         """
-        return (None for _ in recorded)
+        return (None for _ in recorded) if self.access is None else self.access.find_sizes(recorded)

@@ -267,3 +267,10 @@ class Reach:
     rows: int
     equality_files: int = 0
     equality_rows: int = 0
+
+    @classmethod
+    def add_up(cls, figures: FileFigures, deletes: Numbers, known: Numbers, vectors: int) -> Reach:
+        """Add up by partition how many vectors reach each data file, and how many of its rows they delete."""
+        of_data, number = figures.partition[figures.data], len(figures.partitions)
+        by_partition = sum_groups(of_data, number, deletes), sum_groups(of_data, number, known)
+        return cls(deletes, known, *by_partition, vectors, int(known.sum()))

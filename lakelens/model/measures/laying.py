@@ -56,6 +56,41 @@ class Pile:
         places = np.searchsorted(counted, np.arange(most, rows - 0.5, most) - 1e-6)
         return [start + place for place in places.tolist()]
 
+    def cut_evenly(self, parts: int) -> NDArray[np.int64]:
+        """Find where parts begin that are equal in rows.
+
+        >>> import numpy as np
+        >>> Pile(np.ones(8), np.full(8, 100.0), np.ones(8, bool)).cut_evenly(3).tolist()
+        [0, 3, 6]
+        """
+        import numpy as np
+
+        counted = np.cumsum(self.rows) - self.rows
+        goals = float(self.rows.sum()) / parts * np.arange(parts) - 1e-6
+        begun: NDArray[np.int64] = np.unique(np.searchsorted(counted, goals))
+        return begun[begun < len(counted)]
+
+
+def find_range_ends(counted: NDArray[np.float64], ranges: int) -> list[int]:
+    """Find the values at which Spark's ranges end, of how many rows there are up to each value: none ends within one.
+
+    >>> import numpy as np
+    >>> find_range_ends(np.cumsum([2.0, 4.0, 1.0, 1.0]), 4)
+    [0, 1, 2]
+    """
+    import numpy as np
+
+    step = float(counted[-1]) / ranges
+    ends: list[int] = []
+    goal, last = step, -1
+    while len(ends) < ranges - 1:
+        place = max(int(np.searchsorted(counted, goal - 1e-6 * step)), last + 1)
+        if place >= len(counted) - 1:
+            break
+        ends.append(place)
+        goal, last = goal + step, place
+    return ends
+
 
 @dataclass(frozen=True, slots=True)
 class LayoutRules:
@@ -66,19 +101,23 @@ class LayoutRules:
     `divide` gives the places at which tasks begin in a pile, of a target, `roll` those at which a writer begins another file
     between two places. A row group holds `row_group` bytes. `group_bytes` is how many bytes are ordered at once, `tick`
     what curves count times by, `write_calls` writes the statements of a layout, `read_call` reads the options of one from a
-    CALL. `assumptions` says what is followed, and what is not known. `counts_nans`: new files say how many NaN they hold.
+    CALL. `most_sorted` is how many columns a sort takes at most, `ranges` into how many ranges an engine divides the values
+    of a column whose orders, a sort as well, are a Z-order of these. `assumptions` says what is followed, and what is not
+    known. `counts_nans`: new files say how many NaN they hold.
     """
 
     target: int
     strategies: tuple[str, ...]
-    transforms: tuple[str, ...]
     divide: Callable[[Pile, int], NDArray[np.int64]]
-    roll: Callable[[Pile, int, int, int], list[int]]
     write_calls: Callable[[Any], tuple[str, ...]]
     read_call: Callable[[Any], dict[str, Any]]
     row_group: int
-    group_bytes: int
+    group_bytes: int = 1 << 62
+    transforms: tuple[str, ...] = ()
+    roll: Callable[[Pile, int, int, int], list[int]] = lambda pile, start, end, target: []
     fields: tuple[PartitionField, ...] = ()
     tick: str = "us"
+    most_sorted: int | None = None
+    ranges: int | None = None
     assumptions: tuple[str, ...] = ()
     counts_nans: bool = False

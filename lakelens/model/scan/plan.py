@@ -144,6 +144,7 @@ class FileScan(ABC):
 
     columns: FileColumns
     tasks: tuple[ScanTask, ...]
+    context: Any = None
     totals: ClassVar[tuple[str, ...]] = ("content", "record_count", "size_bytes")
     facts: ClassVar[tuple[str, ...]] = ()
     absent: ClassVar[tuple[str, ...]] = ()
@@ -160,9 +161,10 @@ class FileScan(ABC):
         return any(task.removes for task in self.tasks)
 
     @property
-    @abstractmethod
     def findings(self) -> Findings:
         """What was found while reading in this process; after pickling it starts empty."""
+        findings: Findings = self.context.findings
+        return findings
 
     @property
     def refused(self) -> Mapping[str, LakeError]:
@@ -179,8 +181,10 @@ class FileScan(ABC):
         finding of the table, and what was read before the damage is kept.
         """
 
-    def fetch(self, tasks: Sequence[ScanTask]) -> None:  # noqa: B027 (a scan may do nothing)
+    def fetch(self, tasks: Sequence[ScanTask]) -> None:
         """Read the manifests of some tasks together, where each request waits for a network: they are going to be read."""
+        if self.context is not None:
+            self.context.store.fetch([("read", task.path) for task in tasks])
 
     def removals(self, tasks: Sequence[ScanTask] | None = None) -> pa.Table:
         """Say what DELETE entries take away: `identity` (binary, unique) and `order` (int64) of the last such entry.

@@ -81,6 +81,17 @@ def compact(strategy: str, columns: str, target: int = _TARGET) -> Layout:
     return Layout(f"{strategy} {columns}", asked, statements)
 
 
+def optimize(columns: str, target: int = _TARGET) -> Layout:
+    """Arrange a Delta table."""
+    names = [name.strip() for name in columns.split(",")]
+    statements = (
+        f"SET spark.databricks.delta.optimize.maxFileSize = {target}",
+        f"OPTIMIZE {{full}} ZORDER BY ({columns})",
+    )
+    asked = {"zorder_by" if len(names) > 1 else "sort_by": names, "target_file_size": target}
+    return Layout(f"zorder {columns}", asked, statements)
+
+
 _ASKED = (
     "user_id = 1250",
     "user_id < 500",

@@ -1,13 +1,13 @@
 """Arrange tables again with Spark, and record which files and bytes predicates read before and after.
 
-    python tests/lakes/layouts/record.py [planted|drawn] [tables] [deeds] [NUMBER]
+    python tests/lakes/layouts/record.py [planted|drawn|optimized] [tables] [deeds] [NUMBER]
 
 `tables` writes the tables before (`tables.tar.xz`): Iceberg by arrival, by region and by day, Paimon by arrival and by day.
 `deeds` writes each once for each of its layouts (`cases.py`) that `deeds.json` has not yet, has Spark's procedure do it, and
 asks `explain` about ten predicates. Of each deed there is the layout, `outputs` (files, bytes, row groups), and of each
-predicate `[files, bytes, row groups, their bytes]` after; the first deeds are without row groups. With `planted` or `drawn`
-it is done with the tables of the module of this name, for the archive and the deeds of this name. A NUMBER is how many deeds are recorded at most: another
-run goes on.
+predicate `[files, bytes, row groups, their bytes]` after; the first deeds are without row groups. With `planted`, `drawn` or
+`optimized` (Delta, of `drawn.py`) it is done with those tables, in files of that name. A NUMBER is how many deeds are
+recorded at most: another run goes on.
 """
 
 from __future__ import annotations
@@ -37,12 +37,15 @@ from tests.lakes.layouts import cases, drawn, planted  # noqa: E402
 def main(arguments: list[str]) -> int:
     """Make what is named, or all of it."""
     shutil.rmtree(ROOT, ignore_errors=True)
-    spark = session(ROOT, formats=("iceberg", "paimon"), config={"spark.driver.memory": "2g"}, progress=print)
+    spark = session(
+        ROOT, formats=("iceberg", "paimon", "delta"), config={"spark.driver.memory": "2g"}, progress=print
+    )
     for catalog in ("iceberg", "paimon"):
         spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {catalog}.lakes")
     asked, archive, deeds = set(arguments), "tables.tar.xz", "deeds.json"
     wanted: Mapping[str, cases.Table] = cases.TABLES
-    for name, others in {"planted": planted.TABLES, "drawn": drawn.TABLES}.items():
+    sets = {"planted": planted.TABLES, "drawn": drawn.TABLES, "optimized": drawn.OPTIMIZED}
+    for name, others in sets.items():
         if name in asked:
             wanted, archive, deeds = others, f"{name}.tar.xz", f"{name}.json"
     if "tables" in asked or "deeds" not in asked:
@@ -62,17 +65,30 @@ def find_place(name: str) -> Path:
     )
 
 
+def name_target(case: cases.Table, name: str) -> str:
+    """Name a table as statements do: one of Delta by its place."""
+    return f"delta.`{ROOT}/lakes.db/{name}`" if case.catalog == "delta" else f"{case.catalog}.lakes.{name}"
+
+
+def drop_table(spark: Any, case: cases.Table, name: str) -> None:
+    """Drop a table; what has only a place is removed."""
+    if case.catalog == "delta":
+        shutil.rmtree(ROOT / "lakes.db" / name)
+    else:
+        spark.sql(f"DROP TABLE {name_target(case, name)}")
+
+
 def make_tables(spark: Any, wanted: Mapping[str, cases.Table], target: Path) -> None:
     """Write every table before, and pack them."""
     with tarfile.open(target, "w:xz", preset=9) as archive:
         for name, case in wanted.items():
-            write_table(spark, case, f"{case.catalog}.lakes.{name}")
+            write_table(spark, case, name_target(case, name))
             place = find_place(name)
             for path in sorted(place.rglob("*")):
                 if path.is_file() and not path.name.endswith(".crc"):
                     archive.add(path, f"{name}/{path.relative_to(place)}", filter=strip)
             print(name, open_table(place).files, flush=True)
-            spark.sql(f"DROP TABLE {case.catalog}.lakes.{name}")
+            drop_table(spark, case, name)
     print(f"{target.stat().st_size:,} bytes")
 
 
@@ -87,7 +103,9 @@ def write_table(spark: Any, case: cases.Table, target: str) -> None:
     """Write a table as its case says it arrived."""
     properties = ", ".join(f"'{key}'='{value}'" for key, value in case.properties.items())
     parts = f"PARTITIONED BY ({case.partitioned})" if case.partitioned else ""
-    spark.sql(f"CREATE TABLE {target} ({case.columns}) {parts} TBLPROPERTIES ({properties})")
+    settings = f"TBLPROPERTIES ({properties})" if properties else ""
+    kind = "USING delta" if case.catalog == "delta" else ""
+    spark.sql(f"CREATE TABLE {target} ({case.columns}) {kind} {parts} {settings}")
     for batch in range(case.batches):
         spark.sql(f"INSERT INTO {target} {case.select(batch)}")
 
@@ -103,7 +121,7 @@ def record_deeds(spark: Any, wanted: Mapping[str, cases.Table], known: Path, mos
     for key, name, layout in left[:most]:
         case, start = wanted[name], time.monotonic()
         plain = f"{name}_{len(found)}"
-        target = f"{case.catalog}.lakes.{plain}"
+        target = name_target(case, plain)
         write_table(spark, case, target)
         for statement in layout.statements:
             spark.sql(statement.format(table=f"lakes.{plain}", full=target))
@@ -115,7 +133,7 @@ def record_deeds(spark: Any, wanted: Mapping[str, cases.Table], known: Path, mos
             "outputs": [len(data), data.size_bytes, sum(len(file.row_groups) for file in data)],
             "reads": {where: count_reads(table, where) for where in case.predicates},
         }
-        spark.sql(f"DROP TABLE {target}")
+        drop_table(spark, case, plain)
         print(key, found[key]["outputs"], f"{time.monotonic() - start:.1f} s", flush=True)
         lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(deed)}" for name, deed in found.items())
         known.write_text(f"{{\n{lines}\n}}\n", "utf-8")

@@ -34,6 +34,7 @@ from lakelens.formats.delta.maintenance.commits import (
 )
 from lakelens.model.fileset import FileSet
 from lakelens.model.maintenance import Assumption, Group, Output, Piece, Proposal
+from lakelens.model.stats import list_terms
 
 if TYPE_CHECKING:
     from lakelens.formats.delta.log_table import DeltaTable
@@ -171,7 +172,9 @@ class Rewrite:
             return cast("list[DeltaFile]", list(newest.files))
         explained = self.table.explain(where, snapshot=newest)
         parts = {field.source_name.lower() for field in self.table.partitioning.fields}
-        others = sorted({name for name in list_columns(explained.condition) if name.lower() not in parts})
+        others = sorted(
+            {term.column for term in list_terms(explained.known) if term.column.lower() not in parts}
+        )
         if others:
             self.refusal = f"{', '.join(others)} is no partition column: the predicate may name these alone"
             return []
@@ -259,15 +262,6 @@ def has_column(kind: Any, names: Sequence[str], is_mapped: bool) -> bool:
             side = "keyType" if len(names) > 1 and names[1] == "key" else "valueType"
             return has_column(kind.get(side), names[2:], is_mapped)
     return True
-
-
-def list_columns(condition: Any) -> Iterator[str]:
-    """List the columns that a predicate names."""
-    name = getattr(condition, "column", None)
-    if name is not None:
-        yield str(name)
-    for part in getattr(condition, "parts", ()):
-        yield from list_columns(part)
 
 
 def plan_optimize(table: DeltaTable, values: Mapping[str, Any]) -> Proposal:

@@ -22,7 +22,6 @@ from lakelens.formats.delta.context import LogContext
 from lakelens.formats.delta.scan.files import build_plain, list_partitions
 from lakelens.formats.delta.scan.rows import ActionRows, encode_key, join_rows, read_stored, type_actions
 from lakelens.formats.delta.scan.statistics import build_stats, count_records
-from lakelens.io.ahead import fetch
 from lakelens.model.scan.columnar import NotColumnar
 from lakelens.model.scan.files_to_arrow import STATS, batch_files, list_columns
 from lakelens.model.scan.plan import ORDER_BITS, FileBatch, FileScan, ScanRequest, ScanTask, find_live
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
     from lakelens.model.datafile import DataFile
     from lakelens.model.fileset import FileColumns
-    from lakelens.model.finding import Findings
 
 BATCH_ROWS = 16_384  # of commits that are built together
 _FEW = 32  # rows that are read one by one where one of them is odd
@@ -47,6 +45,7 @@ Build = Callable[[Rows], tuple[Rows, list[FileBatch] | None]]
 class LogScan(FileScan):
     """Reads the live files of some files of the log. The line of a task is the version and the kind of its file."""
 
+    context: LogContext
     totals = ("content", "size_bytes")
     facts = (
         *(
@@ -74,18 +73,9 @@ class LogScan(FileScan):
         self._refused: dict[str, LakeError] = {}
 
     @property
-    def findings(self) -> Findings:
-        """See `FileScan.findings`."""
-        return self.context.findings
-
-    @property
     def refused(self) -> Mapping[str, LakeError]:
         """See `FileScan.refused`."""
         return self._refused
-
-    def fetch(self, tasks: Sequence[ScanTask]) -> None:
-        """See `FileScan.fetch`."""
-        fetch(self.context.store, documents=[task.path for task in tasks])
 
     def read(
         self, tasks: Sequence[ScanTask], request: ScanRequest, removals: pa.Table | None = None

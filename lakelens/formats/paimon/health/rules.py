@@ -191,16 +191,7 @@ def find_reach(rules: PaimonHealth, figures: FileFigures) -> Reach | None:
         reached = places >= 0
         deletes = sum_groups(places[reached], len(figures.data))
         known = sum_groups(places[reached], len(figures.data), rows[reached])
-    of_data = figures.partition[figures.data]
-    number = len(figures.partitions)
-    return Reach(
-        deletes,
-        np.minimum(known, figures.rows[figures.data]),
-        sum_groups(of_data, number, deletes),
-        sum_groups(of_data, number, known),
-        len(ranges),
-        int(known.sum()),
-    )
+    return Reach.add_up(figures, deletes, np.minimum(known, figures.rows[figures.data]), len(ranges))
 
 
 def find_places(wanted: pa.Array, names: pa.Array) -> Numbers:

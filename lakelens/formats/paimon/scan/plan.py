@@ -30,11 +30,9 @@ from lakelens.formats.paimon.scan.entries import (
 )
 from lakelens.formats.paimon.scan.identity import encode_files, encode_rows
 from lakelens.formats.paimon.scan.stats import StatsColumns, group_rows
-from lakelens.io.ahead import fetch
 from lakelens.io.tracing import TracingStore
 from lakelens.model.datafile import DataFile
 from lakelens.model.fileset import FileColumns
-from lakelens.model.finding import Findings
 from lakelens.model.manifest import Entry
 from lakelens.model.scan.columnar import ColumnarScan, NotColumnar, Part, join_parts
 from lakelens.model.scan.files_to_arrow import STATS, batch_entries, list_columns
@@ -190,20 +188,11 @@ class PaimonScan(ColumnarScan):
         self._lock = threading.RLock()
         self._tally = FoldTally()
 
-    @property
-    def findings(self) -> Findings:
-        """See `FileScan.findings`."""
-        return self.context.findings
-
     def load(self, tasks: Sequence[ScanTask]) -> Iterator[list[Part]]:
         """See `ColumnarScan.load`. Parts of one schema, in pieces of bounded size."""
         for runs in _cut_runs(self._load_parts(tasks, ())):
             yield from runs
             del runs  # what was built is not in memory beside the next manifest
-
-    def fetch(self, tasks: Sequence[ScanTask]) -> None:
-        """See `FileScan.fetch`."""
-        fetch(self.context.store, documents=[task.path for task in tasks])
 
     def read(
         self, tasks: Sequence[ScanTask], request: ScanRequest, removals: pa.Table | None = None
