@@ -173,9 +173,10 @@ def draw_table(number: int) -> Planted:
     return plant(catalog, {"id LONG": "id", **columns}, layouts, drawing.asked, (), rows=_ROWS)
 
 
-#: What `advise` named when it first saw the tables, and Spark had not made: made since, to see what it reads.
+#: What `advise` named when it saw the tables, and Spark had not made: made since, to see what it reads.
 ADVISED = {
     0: (sort("price", "bucket(16, price)"),),
+    6: (sort("at", "bucket(4, price)"),),
     10: (sort("price", "bucket(16, price)"),),
     13: (sort("account", "bucket(8, team)"),),
     14: (paimon("hilbert", "score,weight"),),
