@@ -80,6 +80,12 @@ def test_what_is_foretold_of_delta_is_what_optimize_did(lakes: Path) -> None:
     assert sum(hits.values()) >= 0.9 * 10 * len(OPTIMIZED), hits
 
 
+def test_a_statement_is_read_whatever_space_follows_its_verb(lakes: Path) -> None:
+    table = open_table(lakes / "optimized_0")
+    said = table.what_if("\nOPTIMIZE\n  lake.t\nZORDER BY (weight, account)", "weight = 5", sample=1_000)
+    assert said.layout == ll.Layout(zorder_by=("weight", "account"))
+
+
 def test_row_groups_are_what_spark_wrote(lakes: Path) -> None:
     """Within a tenth, or as many as a file has, in nine of ten; requests are two for each file more."""
     hits = asked = 0

@@ -14,7 +14,6 @@ from lakelens.analysis.statement import list_forms, read_statement
 from lakelens.display import Displayable, Named
 from lakelens.errors import LakeError, say_value
 from lakelens.model.collections import Items, Tabular
-from lakelens.model.driver import require_part
 from lakelens.model.facts.facts import Fact
 from lakelens.model.facts.traits import format_size
 
@@ -183,9 +182,9 @@ def foretell_layout(
 ) -> WhatIf:
     """Foretell what predicates read under a layout: the question behind `Table.what_if` and `lakelens what-if`."""
     if isinstance(layout, str):
-        rules, forms = open_rules(table), list_forms(require_part(table, "maintenance"))
-        verbs = ("call", *(form.partition(" ")[0].lower() for form in forms.values()))
-        if layout.strip().partition(" ")[0].lower() in verbs:
+        rules, forms = open_rules(table), list_forms(table.driver.part("maintenance", {}))
+        verbs = ["call", *(form.split()[0].lower() for form in forms.values())]
+        if (layout.lower().split() or [""])[0] in verbs:
             layout = WantedLayout(**rules.read_call(read_statement(layout, forms)))
         else:
             layout = read_layout(layout)

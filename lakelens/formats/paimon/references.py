@@ -19,7 +19,7 @@ from lakelens.errors import LakeError
 from lakelens.formats.paimon.metadata.layout import MAIN
 from lakelens.formats.paimon.reading import fetch_history
 from lakelens.formats.paimon.roles import name_index, name_role
-from lakelens.io.store import ObjectInfo, walk
+from lakelens.io.store import ObjectInfo
 from lakelens.model.check.references import Keeper, Purpose, Reference, Referring
 
 if TYPE_CHECKING:
@@ -92,9 +92,7 @@ class PaimonReferring(Referring):
             if not any(root == known or root.startswith(known + "/") for known in roots):
                 roots.append(root)
         for root in roots:
-            for found in walk(self.table.context.store, root, refuse=refuse):
-                if not found.is_dir:
-                    yield found
+            yield from self.table.context.access.list_objects(root, refuse)
 
     def find_sizes(self, recorded: Iterable[tuple[str, str | None]]) -> Iterator[int | None]:
         """See `Referring.find_sizes`. Paths follow from names: a recorded name is no location."""
