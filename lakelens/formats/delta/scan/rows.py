@@ -29,7 +29,7 @@ NUMBERS = {
 _TEXTS = {"clustering_provider": "clusteringProvider"}
 _VECTOR = ("storageType", "pathOrInlineDv", "offset", "cardinality")
 STATS = ("stats", "stats_parsed")
-_PIECE_BYTES = 8 * 1024 * 1024
+_PIECE_BYTES = 16 * 1024 * 1024
 # a path that may identify its file by other letters than its own
 _ODD = r"[%:]|^\./"
 
