@@ -70,8 +70,8 @@ class Laying:
             field, column.values, lambda value: self._transform(field, self.fields[field.source_name], value)
         )
         made = make_column(values)
-        codes = np.where(column.codes < 0, -1, made.codes[column.codes])
-        return type(made)(made.values, codes)
+        # the code of a null is -1: it takes the last, which is null's as well
+        return type(made)(made.values, np.append(made.codes, -1)[column.codes])
 
     @cached_property
     def _groups(self) -> NDArray[np.int64]:

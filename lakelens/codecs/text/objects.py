@@ -20,7 +20,7 @@ def parse_object(
     try:
         held = json.loads(data, **numbers)
     except (ValueError, TypeError, ArithmeticError, RecursionError) as error:
-        raise Corrupt(f"{what} is no JSON: {error}", path=path) from None
+        raise Corrupt(f"{what} is no JSON: {error}", path=path, expected="{…}", seen=data) from None
     if not isinstance(held, dict):
         raise Corrupt(f"{what} is no object", path=path, expected="{…}", seen=held)
     return held
