@@ -158,7 +158,7 @@ class Ground:
     def rows(self) -> KnownRows:
         """The rows that are known of: from bounds, or read."""
         fields = {name: self.leaves[name] for name in self.names if name in self.leaves}
-        if self.sample is None:
+        if self.sample is None or not len(self.live):
             return draw_rows(self.facts, fields)
         return read_rows(self.live, self.facts, fields, self.table.storage, self.sample)
 

@@ -7,6 +7,8 @@ dates and times     ISO 8601 text; with a zone they are UTC and end in Z
 bytes               lower-case hex text, two digits a byte
 UUIDs               text
 maps                objects; where a key is not text, arrays of [key, value]
+
+What nests deeper than 200 is no value that a format has: that depth ends with a text that says so.
 """
 
 from __future__ import annotations
@@ -19,9 +21,11 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
+_DEEPEST = 200
 
-def make_plain(value: Any) -> Any:
-    """Make a value one of the types that JSON has.
+
+def make_plain(value: Any, depth: int = 0) -> Any:
+    """Make a value, which stands so deep in another, one of the types that JSON has.
 
     >>> make_plain({"a": b"\\x01", "b": Decimal("12.50"), "c": float("nan"), "d": 2**63})
     {'a': '01', 'b': '12.50', 'c': 'NaN', 'd': 9223372036854775808}
@@ -40,14 +44,17 @@ def make_plain(value: Any) -> Any:
         return format(value, "f")
     if isinstance(value, datetime):
         return format_time(value)
+    if depth > _DEEPEST:
+        return f"… (nested more than {_DEEPEST} deep)"
     if isinstance(value, Mapping):
         if all(isinstance(key, str) for key in value):
-            return {str(key): make_plain(item) for key, item in value.items()}
-        return [[make_plain(key), make_plain(item)] for key, item in value.items()]
+            return {str(key): make_plain(item, depth + 1) for key, item in value.items()}
+        return [[make_plain(key, depth + 1), make_plain(item, depth + 1)] for key, item in value.items()]
     if isinstance(value, Sequence | set | frozenset):
-        return [make_plain(item) for item in value]
+        return [make_plain(item, depth + 1) for item in value]
     if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: make_plain(getattr(value, f.name)) for f in fields(value) if f.name[0] != "_"}
+        shown = (f.name for f in fields(value) if f.name[0] != "_")
+        return {name: make_plain(getattr(value, name), depth + 1) for name in shown}
     return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
