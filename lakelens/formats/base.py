@@ -16,7 +16,7 @@ from lakelens.io.store import ObjectInfo, Store
 from lakelens.io.tracing import TracingStore
 from lakelens.lazy import dataclass
 from lakelens.model.driver import Parts, load_named
-from lakelens.model.storage import Evidence
+from lakelens.model.storage import Evidence, OwnDirectory
 
 if TYPE_CHECKING:
     from lakelens.codecs.kinds import Kind
@@ -177,6 +177,8 @@ class Driver(Parts):
     kinds: tuple[Kind, ...] = ()
     #: data files whose rows nothing here decodes, by the format that entries name, with what they are called
     known_formats: Mapping[str, str] = MappingProxyType({})
+    #: directories beside its data files, by name: formats that would read the files alone ask for them
+    own_directories: Mapping[str, OwnDirectory] = MappingProxyType({})
     #: the life of each kind of file, as `package:file.toml`
     lifetimes: str = ""
     #: where the facts of its nouns stand in its files, as `package:file.toml`: answers cite them

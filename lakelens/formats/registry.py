@@ -15,7 +15,7 @@ from lakelens.io.ahead import fetch
 from lakelens.io.cache import Rule
 from lakelens.io.store import ObjectInfo, Store
 from lakelens.io.waves import NEAR
-from lakelens.model.storage import KNOWN_FORMATS, Evidence
+from lakelens.model.storage import KNOWN_FORMATS, OWN_DIRECTORIES, Evidence
 
 GROUP = "lakelens.formats"
 
@@ -38,6 +38,7 @@ def load_formats() -> dict[str, Format]:
     for driver in found.values():
         register_kinds(getattr(driver, "kinds", ()))
         KNOWN_FORMATS.update(getattr(driver, "known_formats", {}))
+        OWN_DIRECTORIES.update(getattr(driver, "own_directories", {}))
     return dict(sorted(found.items()))
 
 

@@ -27,6 +27,29 @@ KNOWN_FORMATS = {"lance": "the Lance format", "vortex": "the Vortex format"}
 
 
 @dataclass(frozen=True, slots=True)
+class OwnDirectory:
+    """A directory that a format keeps beside a table's data files.
+
+    `format` and `title` say whose it is, `role` is that of the files in it. Where it `decides` which files are live, a
+    listing of the data files is not the table.
+    """
+
+    format: str
+    title: str
+    role: str
+    decides: bool = True
+
+    @property
+    def warning(self) -> str:
+        """Why a table that is read without this directory may be another one."""
+        return f"a {self.role} is beside it: the same files may be a {self.title} table too"
+
+
+#: Such directories by name: of formats that nothing here reads, and of those that are installed, whose drivers bring theirs.
+OWN_DIRECTORIES = {".hoodie": OwnDirectory("hudi", "Hudi", "Hudi timeline")}
+
+
+@dataclass(frozen=True, slots=True)
 class StoredFile(Named):
     """One stored object: its path, also relative to the table, its size, and its `role` ("manifest list", "data").
 

@@ -14,8 +14,10 @@ import pytest
 
 import lakelens as ll
 from lakelens.errors import LakeError, Unsupported
-from lakelens.formats.registry import load_formats
-from lakelens.model.storage import KNOWN_FORMATS
+from lakelens.formats.hive.detect import detect_hive
+from lakelens.formats.registry import describe_candidate, load_formats
+from lakelens.io.local import LocalStore
+from lakelens.model.storage import KNOWN_FORMATS, OWN_DIRECTORIES
 from lakelens.views.render.html import render_card
 from tests.support import ledger_format
 from tests.support.documents import invoke, read_document
@@ -37,6 +39,7 @@ def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ll.Table
     load_formats.cache_clear()
     yield ll.open(write_ledger(tmp_path / "shop"))
     load_formats.cache_clear()
+    OWN_DIRECTORIES.pop("ledger")
 
 
 def write_ledger(root: Path) -> Path:
@@ -131,6 +134,14 @@ def test_its_files_have_lives(ledger: ll.Table) -> None:
 
 def test_its_data_files_may_be_known_and_not_decoded(ledger: ll.Table) -> None:
     assert KNOWN_FORMATS["parchment"] == "parchment"
+
+
+def test_its_table_is_taken_for_no_directory_of_files(ledger: ll.Table) -> None:
+    with pytest.raises(Unsupported, match="a Ledger table: it has a ledger directory, whose log says which"):
+        detect_hive(describe_candidate(LocalStore(), ledger.location))
+    listed = ll.open(ledger.location, format="hive")
+    assert listed.evidence.others == ("Ledger",) and len(listed.files)
+    assert "ledger" in {finding.code for finding in listed.findings}
 
 
 def test_a_part_that_it_lacks_is_refused_in_one_sentence(ledger: ll.Table, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 import warnings
 from pathlib import Path
 from typing import Any
@@ -293,7 +294,11 @@ def main() -> None:
     bench = Bench(place)
     guard = Guard(place / "scratch", place / "temporary", place.parent / "matplotlib")
     for line in sys.stdin:
-        result = walk_case(Recipe(**json.loads(line)), bench, guard, say, step_seconds)
+        try:
+            result = walk_case(Recipe(**json.loads(line)), bench, guard, say, step_seconds)
+        except BaseException:
+            out.write(f"D {json.dumps(traceback.format_exc())}\n")  # outside of a step: the harness's own
+            raise
         out.write(f"R {json.dumps(result)}\n")
 
 

@@ -90,12 +90,15 @@ class Walker:
         assert child.stdin is not None and child.stdout is not None
         child.stdin.write(json.dumps(asdict(recipe)) + "\n")  # one line, and the pipe flushes with it
         watch = _Watch(child, 2 * self.step_seconds, self.waits_for)
+        text = ""
         for line in watch.read():
+            if line.startswith("D "):
+                text = json.loads(line[2:])
             if line.startswith("R "):
                 return Result(recipe, **json.loads(line[2:]))
         ended = f"killed: {watch.reason}" if watch.reason else f"died: {child.wait()}"
         self._stop()
-        failure = {"step": watch.step, "cause": f"{ended}, in {watch.step.rpartition('.')[2]}", "text": ""}
+        failure = {"step": watch.step, "cause": f"{ended}, in {watch.step.rpartition('.')[2]}", "text": text}
         return Result(recipe, failures=[failure])
 
     def walk_all(self, recipes: Iterable[Recipe]) -> Iterator[Result]:

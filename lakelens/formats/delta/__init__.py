@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lakelens.formats.base import Driver
+from lakelens.model.storage import OwnDirectory
 
 
 class DeltaFormat(Driver):
@@ -18,6 +19,11 @@ class DeltaFormat(Driver):
     marked_by = "_delta_log"
     never_changes = ("_sidecars/*.parquet", "deletion_vector_*.bin", "part-*.parquet")
     is_numbered = ("_delta_log/*.json", "_delta_log/*.checkpoint.*", "_delta_log/*.crc")
+    own_directories = {  # noqa: RUF012
+        "_delta_log": OwnDirectory("delta", "Delta Lake", "Delta log"),
+        "_delta_index": OwnDirectory("delta", "Delta Lake", "Delta file", decides=False),
+        "_change_data": OwnDirectory("delta", "Delta Lake", "Delta file", decides=False),
+    }
     detection = "lakelens.formats.delta.discovery:detect_table"
     opening = "lakelens.formats.delta.log_table:open_delta"
     lifetimes = "lakelens.formats.delta:lifetimes.toml"

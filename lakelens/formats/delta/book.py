@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
@@ -11,7 +10,8 @@ from urllib.parse import unquote
 
 from lakelens.codecs.numbers import read_moment, read_number
 from lakelens.codecs.temporal import read_interval
-from lakelens.errors import LakeError
+from lakelens.codecs.text.objects import find_object, parse_object
+from lakelens.errors import Corrupt, LakeError
 from lakelens.formats.defects import STATISTICS, list_footer_writers, sample_footers, shorten
 from lakelens.formats.delta.actions import Action
 from lakelens.formats.delta.discovery import HINT
@@ -47,11 +47,7 @@ def _list_adds(table: DeltaTable) -> list[Action]:
 def _read_statistics(action: Action) -> tuple[str, dict[str, Any]]:
     """Read the statistics of an add as text, and parsed; nothing of them where they cannot be."""
     text = action.fields.get("stats")
-    try:
-        held = json.loads(text) if isinstance(text, str) else None
-    except (ValueError, RecursionError):
-        held = None
-    return (text if isinstance(text, str) else ""), (held if isinstance(held, dict) else {})
+    return (text, find_object(text)) if isinstance(text, str) else ("", {})
 
 
 def _name(action: Action) -> str:
@@ -138,11 +134,10 @@ def stale_hint(table: DeltaTable) -> Iterator[Finding]:
     if find_info(context.store, path) is None:
         return
     try:
-        hint = json.loads(context.store.read(path))
-    except (ValueError, RecursionError) as error:
-        yield stale_hint.report(shorten(table, path), f"the hint is no JSON: {error}")
+        version = read_number(parse_object(context.store.read(path), what="the hint"), "version")
+    except Corrupt as error:
+        yield stale_hint.report(shorten(table, path), error.message)
         return
-    version = read_number(hint, "version") if isinstance(hint, dict) else None
     if version not in context.log.checkpoints:
         yield stale_hint.report(shorten(table, path), f"there is no complete checkpoint of version {version}")
 

@@ -20,7 +20,7 @@ from lakelens.formats.hive.names import (
 )
 from lakelens.io.ahead import fetch_below
 from lakelens.io.store import ObjectInfo
-from lakelens.model.storage import Evidence
+from lakelens.model.storage import OWN_DIRECTORIES, Evidence
 
 _MAX_LISTINGS = 8
 _MAX_SNIFFED = 4
@@ -36,16 +36,16 @@ _HINT = 'format="hive" lists its files as if it were a plain directory of data f
 def detect_hive(place: Candidate) -> Evidence | None:
     """Detect why this place may be a Hive-style table; None when nothing says so.
 
-    Raises `Unsupported` for a Hudi or a Delta table, unless the format was asked for by name.
+    Raises `Unsupported` where a log says which files are live, unless the format was asked for by name.
     """
     if not place.info.is_dir:
         if place.forced:
             raise NotATable("a Hive table is a directory, this is a file", path=place.path)
         return None
     others = {}
-    for child, name in ((".hoodie", "Hudi"), ("_delta_log", "Delta Lake")):
-        if child in place.children and place.children[child].is_dir:
-            others[name] = f"it has a {child} directory, whose log says which of its files are live"
+    for name, own in OWN_DIRECTORIES.items():
+        if own.decides and name in place.children and place.children[name].is_dir:
+            others[own.title] = f"it has a {name} directory, whose log says which of its files are live"
     if place.forced:
         reasons = _gather_reasons(place)[0] or ["the format was given"]
         return Evidence("hive", (*reasons, *others.values()), (), 0.4, others=tuple(others))

@@ -27,7 +27,7 @@ from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.finding import Findings
 from lakelens.model.schema import DataType, PartitionSpec, Schema
 from lakelens.model.snapshot import Snapshot, SnapshotAnswers
-from lakelens.model.storage import Relocation, StoredFile
+from lakelens.model.storage import OWN_DIRECTORIES, Relocation, StoredFile
 from lakelens.model.table import Table, TableSource
 
 _THREADS = 8
@@ -319,17 +319,15 @@ def observe_listing(found: Sequence[Found], findings: Findings, root: str) -> No
         (UNFINISHED, "warning", "unfinished-write", "left behind by a write that did not end"),
         (NESTED, "note", "nested-files", "in plain subdirectories, where readers do not look by default"),
         ("unfinished copy", "warning", "unfinished-copy", "of a copy that did not end"),
-        (
-            "Hudi timeline",
-            "warning",
-            "hudi",
-            "of a Hudi timeline: it says which files are live, this listing does not",
-        ),
-        (
-            "Delta log",
-            "warning",
-            "delta-lake",
-            "of a Delta log: it says which files are live, this listing does not",
+        *(
+            (
+                own.role,
+                "warning",
+                own.title.lower().replace(" ", "-"),
+                f"of a {own.role}: it says which files are live, this listing does not",
+            )
+            for own in OWN_DIRECTORIES.values()
+            if own.decides
         ),
     ):
         affected = [one for one in found if one.role == role]

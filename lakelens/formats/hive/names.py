@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 
 from lakelens.lazy import dataclass
+from lakelens.model.storage import OWN_DIRECTORIES
 
 DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
@@ -198,12 +199,8 @@ def describe_directory(name: str) -> str | None:
     """
     if name == "_temporary" or name.startswith((".hive-staging", ".spark-staging", "_task_tmp.", "_tmp.")):
         return "unfinished write"
-    if name == ".hoodie":
-        return "Hudi timeline"
-    if name == "_delta_log":
-        return "Delta log"
-    if name in ("_delta_index", "_change_data"):
-        return "Delta file"
+    if name in OWN_DIRECTORIES:
+        return OWN_DIRECTORIES[name].role
     return "hidden" if is_hidden(name) else None
 
 

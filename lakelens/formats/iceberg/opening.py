@@ -20,6 +20,7 @@ from lakelens.formats.iceberg.table import IcebergTable
 from lakelens.io.relocation import Locator, split_location
 from lakelens.io.store import find_info
 from lakelens.model.finding import Findings
+from lakelens.model.storage import OWN_DIRECTORIES
 
 _MOMENT = 0.05  # seconds; writing a document takes some milliseconds
 
@@ -43,9 +44,9 @@ def open_table(request: OpenRequest) -> IcebergTable:
         access.note_read(place)
     explain = partial(explain_late, "lakelens.formats.iceberg.explain.objects")
     context = TableContext(access, document, explain)
-    if "delta" in request.evidence.others:
-        message = "a Delta log is beside the Iceberg metadata: the same files may be a Delta table too"
-        findings.add("note", "delta-log", f"{layout.root}/_delta_log", message)
+    for name, own in OWN_DIRECTORIES.items():
+        if own.decides and own.format in request.evidence.others:
+            findings.add("note", own.role.lower().replace(" ", "-"), f"{layout.root}/{name}", own.warning)
     evidence = replace(
         request.evidence,
         version_choice=choice.how,

@@ -9,15 +9,10 @@ from lakelens.formats.registry import load_formats
 from tests.house.tree import PACKAGE, ROOT
 
 MOST_LINES = 7_000
-# the marks by which other formats refuse, or name, what is in their directories; and what starts an engine: the demo, whose
-# statements are of each format, the session, which says what it starts, and the crash lab, which steps through each writer
+# what starts an engine: the demo, whose statements are of each format, the session, which says what it starts, and the crash
+# lab, which steps through each writer
 ELSEWHERE = {
     "lakelens/cli/demo.py",
-    "lakelens/formats/hive/detect.py",
-    "lakelens/formats/hive/names.py",
-    "lakelens/formats/hive/listing.py",
-    "lakelens/formats/iceberg/discovery/detect.py",
-    "lakelens/formats/iceberg/opening.py",
     "lakelens/practice/commits/delta.py",
     "lakelens/spark/local/session.py",
 }

@@ -33,7 +33,7 @@ from lakelens.model.manifest import Entry, Manifest, ManifestAnswers, ManifestLi
 from lakelens.model.schema import DataType, Field, PartitionField, PartitionSpec, Schema
 from lakelens.model.snapshot import Ref, Snapshot, SnapshotAnswers
 from lakelens.model.stats import Partition
-from lakelens.model.storage import Evidence, StoredFile
+from lakelens.model.storage import Evidence, OwnDirectory, StoredFile
 from lakelens.model.table import Table, TableSource
 
 if TYPE_CHECKING:
@@ -262,6 +262,7 @@ class LedgerFormat(Driver):
     }
     kinds = (Kind("ledger_page", "ledger_format.parts", "Ledger page", magics=((0, b"mark,file,"),)),)
     known_formats = {"parchment": "parchment"}  # noqa: RUF012
+    own_directories = {HOME: OwnDirectory("ledger", "Ledger", "ledger page")}  # noqa: RUF012
     lifetimes = f"{__name__}:lifetimes.toml"
 
     def detect(self, place: Any) -> Evidence | None:

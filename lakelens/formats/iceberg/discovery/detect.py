@@ -18,7 +18,7 @@ from lakelens.io.ahead import fetch
 from lakelens.io.store import ObjectInfo, Store, list_names
 from lakelens.io.waves import NEAR, is_far
 from lakelens.lazy import dataclass
-from lakelens.model.storage import Evidence
+from lakelens.model.storage import OWN_DIRECTORIES, Evidence
 
 # Metadata of a table whose directory may not be listed while its files may be read, as many buckets are set up.
 #
@@ -145,14 +145,15 @@ def detect_table(place: Candidate) -> Evidence | None:
     guesses = _guess_lists(layout.folder) if is_far(place.store) else ()
     fetch(place.store, documents=[choice.path, *guesses], meanwhile="lakelens.formats.iceberg.opening")
     _refuse_view(place.store, layout, choice)
-    marks = {"delta": {"_delta_log"}, "paimon": {"schema", "snapshot"}, "hudi": {".hoodie"}}
-    others = tuple(name for name, found in marks.items() if found <= place.children.keys())
+    beside = [own for name, own in OWN_DIRECTORIES.items() if own.decides and name in place.children]
+    others = tuple(own.format for own in beside)
+    if {"schema", "snapshot"} <= place.children.keys():
+        others += ("paimon",)
     document = choice.path
     if document.startswith(layout.root):
         document = document[len(layout.root) :].lstrip("/")
     reasons = [f"{document} is table metadata of Iceberg"]
-    if "delta" in others:
-        reasons.append("a Delta log is beside it: the same files may be a Delta table too")
+    reasons += [own.warning for own in beside]
     if "paimon" in others:
         reasons.append("Paimon's own metadata is beside it: Paimon wrote this for readers of Iceberg")
     files = tuple(path for path in (choice.path, choice.hint_path) if path)
