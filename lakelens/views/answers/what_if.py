@@ -74,7 +74,7 @@ def _grid_predicates(answer: WhatIf) -> Grid:
     rows: list[tuple[Cell, ...]] = []
     groups: list[tuple[int, str]] = []
     for row in answer.predicates:
-        more = " READS MORE" if row.reads_more else ""
+        more = " · READS MORE" if row.reads_more else ""
         groups.append((len(rows), f"{wording.clean(row.predicate, _MOST_WORDS)}{more}"))
         then = None if row.then_bytes is None else row.then_bytes * row.asked
         today_bar, then_bar = cells.shares([row.size_bytes * row.asked, then], [largest] * 2)
