@@ -117,7 +117,8 @@ class Bench:
         from tests.fuzz.structure import change_files
 
         files = read_lake(recipe.lake)
-        root = self.place / "lakes" / recipe.lake
+        # beside each other: a sample is called delta, and what is below delta/ are other tables
+        root = self.place / "lakes" / recipe.lake.replace("/", "--")
         touched = self.now.pop(root, None)
         if touched is None or touched & {"*"}:
             shutil.rmtree(root, ignore_errors=True)
