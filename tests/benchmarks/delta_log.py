@@ -1,8 +1,9 @@
 """A Delta checkpoint of many files with statistics of many columns: lakelens beside deltalake and Spark, as ratios.
 
-    python -m tests.benchmarks.delta_log [--files 300000] [--columns 100] [--commits 10000] [--spark] [DIRECTORY]
+    make benchmark-venv
+    .venv/bin/python -m tests.benchmarks.delta_log [--files 300000] [--columns 100] [--commits 10000] [--spark] [DIRECTORY]
 
-Needs deltalake (see requirements.in), and with `--spark` PySpark and delta-spark. Each reader opens the table again, because
+deltalake comes from the environment of the peers, which the first command makes. Each reader opens the table again, because
 deltalake parses statistics when it opens one. Spark's snapshot is read in the JVM, every column of every file with its
 statistics parsed, and brought to pandas; its session has been started before, and its processors are those of both
 processes. A second table has a log of commits, and no checkpoint. Seconds depend on the machine and on what else it does;
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -24,6 +26,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import lakelens as ll
+from tests.benchmarks.measure import PEERS
 
 _KINDS = ("long", "integer", "double", "string", "date", "timestamp", "decimal(12,2)", "short", "float")
 _PIECE = 20_000
@@ -237,6 +240,11 @@ def count_java(spark: Any) -> float:
     return float(handle.info().totalCpuDuration().get().toMillis()) / 1000
 
 
+def add_peers() -> None:
+    """Let what this environment does not have be imported from that of the peers: deltalake, and what it needs."""
+    sys.path += map(str, PEERS.parent.parent.glob("lib/python3*/site-packages"))
+
+
 def main() -> None:
     """Write the table where it is not there yet, and print seconds and ratios."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
@@ -246,6 +254,7 @@ def main() -> None:
     parser.add_argument("--spark", action="store_true")
     parser.add_argument("directory", nargs="?", type=Path)
     asked = parser.parse_args()
+    add_peers()
     with tempfile.TemporaryDirectory() as made, ExitStack() as stack:
         root = (asked.directory or Path(made)) / f"{asked.files}x{asked.columns}"
         if not root.exists():
