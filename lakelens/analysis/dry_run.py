@@ -363,7 +363,7 @@ class Plan(Tabular, Displayable):
     @cached_property
     def replaced(self) -> PlannedFiles:
         """The files that leave the current state; older states keep them, and nothing deletes them yet."""
-        read = self._read_paths
+        read = self.read_paths
         pieces = self.proposal.replaces
         location = self.table.location  # nothing that holds this plan, which may hold all files of a table
 
@@ -380,7 +380,8 @@ class Plan(Tabular, Displayable):
         return count_pieces(self.proposal.replaces)
 
     @cached_property
-    def _read_paths(self) -> frozenset[str]:
+    def read_paths(self) -> frozenset[str]:
+        """The paths of what goes in."""
         reads = self.proposal.reads
         if isinstance(reads, FileSet):
             return frozenset(path for (path,) in reads.pick("path"))
@@ -479,9 +480,7 @@ class Plan(Tabular, Displayable):
     def is_exchange(self) -> bool:
         """Whether files that are there already come in for others that leave: none is written."""
         replaced = self.proposal.replaces
-        return bool(self._read_paths and replaced) and self._read_paths.isdisjoint(
-            one.path for one in replaced
-        )
+        return bool(self.read_paths and replaced) and self.read_paths.isdisjoint(one.path for one in replaced)
 
     @cached_property
     def outcome(self) -> Sequence[Output]:

@@ -53,7 +53,8 @@ WHAT_IF = Question(
     summary="Foretell what predicates would read if the rows of the table were arranged otherwise, and what that costs. "
     "Nothing is written.",
     about="what predicates (`-w`, each, or `--predicates` of an event log) would read if the rows were arranged so, and "
-    "what rewriting costs: `sort by a, b`, `z-order by a, b`, `partition by day(c)`, or the statement of a runbook",
+    "what rewriting costs: `sort by a, b`, `z-order by a, b`, `partition by day(c)`, or the statement of a runbook, of a "
+    "part of the table too",
     epilog="""lakelens what-if sample:iceberg "sort by id" -w "id = 3" --sample 1000"""
     """  ·  lakelens what-if sample:iceberg "partition by bucket(2, id)" -w "id > 15" --json""",
     options=(
@@ -73,7 +74,8 @@ WHAT_IF = Question(
         Datum("layout", "layout.__str__()"),
         Datum("snapshot_id", "snapshot.id"),
         *("headline", "refusal", "source", "sampled_rows", "sampled_files", "wide"),
-        *("files", "size_bytes", "then_files", "asked", "today_bytes", "then_bytes", "most_bytes", "losers"),
+        *("files", "size_bytes", "rewritten_files", "rewritten_bytes", "made_files", "then_files"),
+        *("asked", "today_bytes", "then_bytes", "most_bytes", "losers"),
         Datum("predicates", names=("*",)),
         *("calls", "assumptions"),
     ),

@@ -89,7 +89,7 @@ class Advice(Tabular, Displayable):
         self.today_bytes = sum(ground.today[text][1] * number for text, number in ground.asked.items())
         opened = sum(ground.today[text][0] * number for text, number in ground.asked.items())
         #: the row groups and requests of all queries today, where they were asked for
-        self.today_row_groups = ground.sum_groups(lambda text: ground.groups_today[text])
+        self.today_row_groups = ground.sum_groups(lambda text: ground.groups_today[text][0])
         self.today_requests = count_requests(opened, self.today_row_groups)
         self.source = ground.rows.source
         self.sampled_rows = len(ground.rows) if self.source == "sample" else 0
@@ -126,7 +126,7 @@ class Advice(Tabular, Displayable):
         for text, number in self._ground.asked.items():
             files, size = laid.count(text)
             opened += files * number
-            files_today, size_today, _ = self._ground.today[text]
+            files_today, size_today, *_ = self._ground.today[text]
             then += size * number
             if size > size_today:
                 losses[text] = ((size - size_today) * number, f"{files_today:,} → {files:,} files: {text}")

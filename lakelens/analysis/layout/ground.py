@@ -7,8 +7,8 @@ then     the same rules, on files that are laid out of the rows that are known (
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lakelens.analysis.explain.explanation import Explanation
 from lakelens.analysis.explain.files import FileFacts, judge_files, list_leaves
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lakelens.model.datafile import DataFile
+    from lakelens.model.fileset import FileSet
     from lakelens.model.scan.placement import Placement
     from lakelens.model.schema import Field, PartitionField
     from lakelens.model.table import Table
@@ -106,8 +107,21 @@ def open_rules(table: Table) -> LayoutRules:
     return rules
 
 
+class ReadToday(NamedTuple):
+    """What a predicate reads today: files, bytes, what rules out most of the others, and how much of it stays as it is."""
+
+    files: int
+    size_bytes: int
+    by: str
+    kept_files: int
+    kept_bytes: int
+
+
 class Ground:
-    """What a layout is judged on: the files of the current state, the predicates, and the rows that are known."""
+    """What a layout is judged on: the files of the current state, the predicates, and the rows that are known.
+
+    `chosen` are the paths of the files that are laid out again, None where all are; the others stay as they are.
+    """
 
     def __init__(
         self,
@@ -116,9 +130,10 @@ class Ground:
         sample: int | None,
         columns: Sequence[str] = (),
         with_row_groups: bool = False,
+        chosen: Collection[str] | None = None,
     ) -> None:
         self.table, self.asked, self.sample = table, asked, sample
-        self.with_row_groups = with_row_groups
+        self.with_row_groups, self._chosen = with_row_groups, chosen
         if table.current is None:
             raise Unsupported("a table without a snapshot has no rows to arrange", path=table.location)
         self.before = table.reads
@@ -144,7 +159,39 @@ class Ground:
     @cached_property
     def facts(self) -> FileFacts:
         """What manifests say of the data files, of every column that is spoken of."""
-        return FileFacts(self.live, self.placement, [*dict.fromkeys([*self._stated, *self.names])])
+        return self._read_facts(self.live)
+
+    def _read_facts(self, files: FileSet) -> FileFacts:
+        return FileFacts(files, self.placement, [*dict.fromkeys([*self._stated, *self.names])])
+
+    @cached_property
+    def is_moved(self) -> NDArray[np.bool_]:
+        """Which of the files are laid out again."""
+        import numpy as np
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        paths = self.facts.column("path")
+        if self._chosen is None or paths is None:
+            return np.ones(len(self.facts), np.bool_)
+        chosen = pa.array(list(self._chosen), paths.type)
+        moved: NDArray[np.bool_] = pc.is_in(paths, value_set=chosen).to_numpy(zero_copy_only=False)
+        return moved
+
+    @cached_property
+    def is_part(self) -> bool:
+        """Whether some files stay as they are."""
+        return not self.is_moved.all()
+
+    @cached_property
+    def moved(self) -> FileSet:
+        """The files that are laid out again."""
+        return self._take(self.is_moved.nonzero()[0]) if self.is_part else self.live
+
+    @cached_property
+    def moved_facts(self) -> FileFacts:
+        """What manifests say of these."""
+        return self._read_facts(self.moved) if self.is_part else self.facts
 
     @cached_property
     def sizes(self) -> NDArray[Any]:
@@ -158,17 +205,17 @@ class Ground:
     def rows(self) -> KnownRows:
         """The rows that are known of: from bounds, or read."""
         fields = {name: self.leaves[name] for name in self.names if name in self.leaves}
-        if self.sample is None or not len(self.live):
-            return draw_rows(self.facts, fields)
-        return read_rows(self.live, self.facts, fields, self.table.storage, self.sample)
+        if self.sample is None or not len(self.moved_facts):
+            return draw_rows(self.moved_facts, fields)
+        return read_rows(self.moved, self.moved_facts, fields, self.table.storage, self.sample)
 
     @cached_property
     def weights(self) -> Weights:
         """What the footers of some files say of how rows are stored."""
-        return read_weights(self.live, self.facts, self.table.storage)
+        return read_weights(self.moved, self.moved_facts, self.table.storage)
 
     @cached_property
-    def today(self) -> dict[str, tuple[int, int, str]]:
+    def today(self) -> dict[str, ReadToday]:
         """Of each predicate the files and bytes that it reads, and what rules out most of the others."""
         from lakelens.analysis.explain.judgement import REASONS
 
@@ -181,13 +228,19 @@ class Ground:
             if reasons:
                 code, number = reasons.most_common(1)[0]
                 words = f"{REASONS[code].replace('_', ' ')}: {number:,} of {len(self.facts):,} files are ruled out"
-            read[text] = (int(judgement.kept.sum()), int(self.sizes[judgement.kept].sum()), words)
+            kept, stays = judgement.kept, judgement.kept & ~self.is_moved
+            sums = [(int(mask.sum()), int(self.sizes[mask].sum())) for mask in (kept, stays)]
+            read[text] = ReadToday(*sums[0], words, *sums[1])
         return read
 
     @cached_property
-    def groups_today(self) -> dict[str, int | None]:
-        """Of each predicate the row groups that it reads by the footers of the files; None where they have none."""
-        groups: dict[str, int | None] = {}
+    def groups_today(self) -> dict[str, tuple[int | None, int | None]]:
+        """Of each predicate the row groups that it reads by the footers of the files, and those that stay as they are.
+
+        None where files have none.
+        """
+        groups: dict[str, tuple[int | None, int | None]] = {}
+        moved = frozenset(path for (path,) in self.moved.pick("path")) if self.is_part else None
         merging, storage, findings = self.placement.merging, self.table.storage, self.table.findings
 
         def note(error: LakeError, file: DataFile) -> None:
@@ -196,8 +249,14 @@ class Ground:
         for text, explained in self._explained.items():
             condition = self.conditions[text]
             judged = judge_groups(condition, explained.kept, merging, note, storage, by_footers=True)
-            counts = [None if read.judgement is None else int(read.judgement.kept.sum()) for read in judged]
-            groups[text] = sum_known(*counts)
+            stays = [read for read in judged if moved is not None and read.file.path not in moved]
+            all_read, kept = (
+                sum_known(
+                    *(None if read.judgement is None else int(read.judgement.kept.sum()) for read in some)
+                )
+                for some in (judged, stays)
+            )
+            groups[text] = all_read, kept
         return groups
 
     def sum_groups(self, count: Callable[[str], int | None]) -> int | None:
@@ -213,6 +272,9 @@ class Ground:
     def list_doubts(self, files: int) -> list[str]:
         """List what the answer does not know of a layout that makes this number of files."""
         rows, doubts = self.rows, []
+        if self.is_part:
+            moved, every = len(self.moved_facts), len(self.facts)
+            doubts.append(f"{moved:,} of {every:,} files are laid out again; the others stay as they are")
         if rows.source == "sample":
             doubts.append(
                 "how the new files compress is measured on the columns that are known, encoded in the new order"
@@ -271,14 +333,21 @@ class Laid:
             lambda field, source, value: ground.placement.transform(field, source.type, value),
             ground.leaves,
             ground.weights,
-            len(ground.facts),
+            len(ground.moved_facts),
         )
         self.placement = LaidPlacement(ground.placement, self.laying.partition_fields)
         self._judged: dict[tuple[float, bool], FileFacts] = {}  # by margin, of files or of row groups
 
+    @property
+    def moves_nothing(self) -> bool:
+        """Whether a part of the table is laid out again that has no files."""
+        return self.ground.is_part and not len(self.ground.moved_facts)
+
     @cached_property
     def refusal(self) -> str:
         """Why nothing can be said of this layout; empty where something can."""
+        if self.moves_nothing:
+            return ""
         unknown = self.laying.unknown
         if unknown:
             how = "bounds" if self.ground.sample is None else "sample"
@@ -296,7 +365,7 @@ class Laid:
     @cached_property
     def outputs(self) -> tuple[int, int]:
         """How many files come out, and their bytes."""
-        if self.refusal:
+        if self.refusal or self.moves_nothing:
             return 0, 0
         facts = self._facts(1.0)
         return len(facts), int(facts.numpy("size_bytes").sum())
@@ -321,7 +390,9 @@ class Laid:
         condition, rows = self.ground.conditions[text], self.ground.rows
         counts = self.count(text)
         most = counts if rows.is_whole else tuple(map(max, counts, self.count(text, _MARGIN)))
-        if rows.source == "bounds":
+        if self.moves_nothing:
+            how = "nothing is laid out again"
+        elif rows.source == "bounds":
             how = "bounds of files, as if their values were spread evenly between"
         elif rows.is_whole:
             how = f"all rows of {rows.read_files:,} files"
@@ -333,18 +404,25 @@ class Laid:
         return counts[0], counts[1], most[0], most[1], how
 
     def count(self, text: str, margin: float = 1.0) -> tuple[int, int]:
-        """Count the files that a predicate would read, and their bytes, where each file is wider by some gaps."""
+        """Count the files that a predicate would read, and their bytes, where each new file is wider by some gaps."""
+        today = self.ground.today[text]
+        if self.moves_nothing:
+            return today.kept_files, today.kept_bytes
         facts = self._facts(margin)
         kept = judge_files(self.ground.conditions[text], facts).kept
-        return int(kept.sum()), int(facts.numpy("size_bytes")[kept].sum())
+        size = int(facts.numpy("size_bytes")[kept].sum())
+        return today.kept_files + int(kept.sum()), today.kept_bytes + size
 
     def count_groups(self, text: str) -> int | None:
         """Count the row groups that a predicate would read of its files; None where their size is not known."""
         import numpy as np
 
         laying, condition = self.laying, self.ground.conditions[text]
+        _, stays = self.ground.groups_today[text]
+        if self.moves_nothing or stays is None:
+            return stays
         if not laying.group_rows:
             return None
         kept = judge_files(condition, self._facts(1.0)).kept
         file = np.searchsorted(laying.starts, laying.group_starts, side="right") - 1
-        return int((judge_files(condition, self._facts(1.0, True)).kept & kept[file]).sum())
+        return stays + int((judge_files(condition, self._facts(1.0, True)).kept & kept[file]).sum())

@@ -8,11 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from lakelens.analysis.dry_run import Plan, plan_procedure
 from lakelens.analysis.layout.ground import Ground, Laid, ask_all, count_requests, open_rules
 from lakelens.analysis.layout.wanted import WantedLayout, read_layout, resolve_layout
 from lakelens.analysis.statement import list_forms, read_statement
 from lakelens.display import Displayable, Named
-from lakelens.errors import LakeError, say_value
+from lakelens.errors import LakeError, Unsupported, say_value
 from lakelens.model.collections import Items, Tabular
 from lakelens.model.facts.facts import Fact
 from lakelens.model.facts.traits import format_size
@@ -88,11 +89,12 @@ class ForetoldPredicates(Items[Foretold]):
 class WhatIf(Tabular, Displayable):
     """What predicates would read if the rows of a table were arranged otherwise.
 
-    `layout`, `predicates` (one row each, today and then), `then_files` and `then_size` of the whole table, `calls`,
+    `layout`, `predicates` (one row each, today and then), `files`, `size_bytes`, `then_files` and `then_size` of the whole
+    table, `rewritten_files` and `rewritten_bytes` of what is laid out again, and `made_files` that come out of it, `calls`,
     `assumptions`, `refusal` where nothing can be said. Bytes of a sum are those of one asking times how often it is asked.
     """
 
-    def __init__(self, table: Table, layout: WantedLayout, laid: Laid) -> None:
+    def __init__(self, table: Table, layout: WantedLayout, laid: Laid, plan: Plan | None = None) -> None:
         self.table, self.layout = table, layout
         self.snapshot = table.current
         self._laid = laid
@@ -106,14 +108,22 @@ class WhatIf(Tabular, Displayable):
         #: how much of a column the bounds of a file span, where that says nothing of what is between
         self.wide = dict(ground.rows.wide)
         self.files, self.size_bytes = len(ground.facts), int(ground.sizes.sum())
-        self.then_files: int | None = None if self.refusal else laid.outputs[0]
-        self.then_size: int | None = None if self.refusal else laid.outputs[1]
+        self.rewritten_files = len(ground.moved_facts)
+        self.rewritten_bytes = int(ground.sizes[ground.is_moved].sum())
+        self.made_files: int | None = None if self.refusal else laid.outputs[0]
+        self.then_files: int | None = None
+        self.then_size: int | None = None
+        if not self.refusal:
+            self.then_files = self.files - self.rewritten_files + laid.outputs[0]
+            self.then_size = self.size_bytes - self.rewritten_bytes + laid.outputs[1]
         self.calls = ground.rules.write_calls(laid.resolved)
+        if plan is not None and ground.is_part:
+            self.calls = (plan.call,)
         self.assumptions = (*ground.rules.assumptions, *ground.list_doubts(laid.outputs[0]))
         rows = []
         for text, asked in ground.asked.items():
-            files, size, by = ground.today[text]
-            groups = ground.groups_today[text] if ground.with_row_groups else None
+            files, size, by, *_ = ground.today[text]
+            groups = ground.groups_today[text][0] if ground.with_row_groups else None
             if self.refusal:
                 rows.append(
                     Foretold(text, asked, files, size, None, None, None, None, self.refusal, by, groups)
@@ -181,16 +191,20 @@ def foretell_layout(
     row_groups: bool = False,
 ) -> WhatIf:
     """Foretell what predicates read under a layout: the question behind `Table.what_if` and `lakelens what-if`."""
+    plan = None
     if isinstance(layout, str):
         rules, forms = open_rules(table), list_forms(table.driver.part("maintenance", {}))
         verbs = ["call", *(form.split()[0].lower() for form in forms.values())]
         if (layout.lower().split() or [""])[0] in verbs:
-            layout = WantedLayout(**rules.read_call(read_statement(layout, forms)))
+            statement, layout = layout, WantedLayout(**rules.read_call(read_statement(layout, forms)))
+            plan = plan_procedure(table, statement)
+            if plan.refusal is not None:
+                raise Unsupported(f"the engine would not do that: {plan.refusal}", path=table.location)
         else:
             layout = read_layout(layout)
     if not isinstance(layout, WantedLayout):
         raise LakeError("a layout is a lakelens.Layout, its words or a CALL", seen=say_value(layout))
     asked = ask_all(table, where, predicates)
     columns = list(resolve_layout(layout, table.schema).columns)
-    ground = Ground(table, asked, sample, columns, row_groups)
-    return WhatIf(table, layout, ground.arrange(layout))
+    ground = Ground(table, asked, sample, columns, row_groups, None if plan is None else plan.read_paths)
+    return WhatIf(table, layout, ground.arrange(layout), plan)

@@ -29,7 +29,7 @@ _DEFAULT = 512 << 20
 _GROUP_BYTES = 100 << 30
 _ROW_GROUP = 128 << 20
 _LOOKS = 1_000
-_ARGUMENTS = ("table", "strategy", "sort_order", "options", "where")
+_ARGUMENTS = ("table", "strategy", "sort_order", "options", "where", "branch")
 
 
 def open_layout(table: IcebergTable) -> LayoutRules:
@@ -51,7 +51,7 @@ def open_layout(table: IcebergTable) -> LayoutRules:
         counts_nans=True,  # by `FieldMetrics` of Iceberg's Java writers, whoever wrote the files of today
         fields=_list_fields(table),
         assumptions=(
-            "Spark's rewrite_data_files(strategy => 'sort') of all files, in groups of up to 100 GiB",
+            "Spark's rewrite_data_files(strategy => 'sort'), each partition by itself, in groups of up to 100 GiB",
             "Spark finds the ends of its ranges by a sample of its own: each moves by some per cent of a file",
         ),
     )
@@ -81,7 +81,7 @@ def divide_ranges(pile: Pile, target: int) -> NDArray[np.int64]:
 def read_call(statement: Any) -> dict[str, Any]:
     """Read what layout a CALL of `rewrite_data_files` makes: the options of a `Layout`.
 
-    Raises `LakeError` for another procedure or strategy, and for one that rewrites a part of the table.
+    Raises `LakeError` for another procedure or strategy, and `Unsupported` for another branch or partition spec.
     """
     given = {**dict(zip(_ARGUMENTS, statement.values, strict=False)), **statement.options}
     order = str(given.get("sort_order") or "").strip()
@@ -89,12 +89,13 @@ def read_call(statement: Any) -> dict[str, Any]:
         raise LakeError(
             "the CALL arranges no rows", expected="rewrite_data_files(strategy => 'sort', sort_order => '…')"
         )
-    if given.get("where"):
-        raise Unsupported("a layout of a part of the table is not foretold", hint="without where =>")
-    order = re.sub(r"\s+(asc|nulls\s+last)\b", "", order, flags=re.I)  # as it is anyway
     options = given.get("options") or {}
+    options = options if isinstance(options, dict) else {}
+    if given.get("branch") not in (None, "main") or "output-spec-id" in options:
+        raise Unsupported("of the main branch alone, in today's partitions, a layout is foretold")
+    order = re.sub(r"\s+(asc|nulls\s+last)\b", "", order, flags=re.I)  # as it is anyway
     curve = re.fullmatch(r"zorder\((.*)\)", order, re.I | re.S)
-    size = options.get("target-file-size-bytes") if isinstance(options, dict) else None
+    size = options.get("target-file-size-bytes")
     return {"zorder_by" if curve else "sort_by": curve[1] if curve else order, "target_file_size": size}
 
 

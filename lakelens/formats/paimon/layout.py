@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError, Unsupported
+from lakelens.formats.paimon.maintenance.compact import PROCEDURE, parse_options
 from lakelens.formats.paimon.maintenance.deletion import write_call
 from lakelens.formats.paimon.splits import parse_size
 from lakelens.model.measures.laying import LayoutRules, Pile
@@ -51,7 +52,7 @@ def open_layout(table: PaimonTable) -> LayoutRules:
         row_group=row_group,
         fields=tuple(field for spec in table.specs for field in spec.fields),
         assumptions=(
-            "Spark's sys.compact(order_strategy => …) of all partitions, each by itself",
+            "Spark's sys.compact(order_strategy => …), each partition by itself",
             "Spark joins its ranges to about 64 MiB, by the bytes that it shuffles, which are not known here",
         ),
     )
@@ -70,9 +71,9 @@ def divide_ranges(pile: Pile, target: int) -> NDArray[np.int64]:
 def read_call(statement: Any) -> dict[str, Any]:
     """Read what layout a CALL of `sys.compact` makes: the options of a `Layout`.
 
-    Raises `LakeError` for another procedure, or one without an order; `Unsupported` for one of some partitions.
+    Raises `LakeError` for another procedure, or one without an order.
     """
-    given = dict(statement.options)
+    given = PROCEDURE.name_values(statement.values, statement.options)
     option = {"order": "sort_by", "zorder": "zorder_by", "hilbert": "hilbert_by"}.get(
         str(given.get("order_strategy")).lower()
     )
@@ -80,11 +81,8 @@ def read_call(statement: Any) -> dict[str, Any]:
         raise LakeError(
             "the CALL arranges no rows", expected="sys.compact(order_strategy => 'order', order_by => '…')"
         )
-    if given.get("partitions") or given.get("where"):
-        raise Unsupported(
-            "a layout of a part of the table is not foretold", hint="without partitions => and where =>"
-        )
-    return {option: given["order_by"]}
+    size = parse_options(str(given.get("options") or "")).get(_TARGET)
+    return {option: given["order_by"], "target_file_size": None if size is None else parse_size(size)}
 
 
 def _write_calls(table: PaimonTable, resolved: Any) -> tuple[str, ...]:

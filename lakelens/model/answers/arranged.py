@@ -36,7 +36,8 @@ class Arranged:
         layout
             A `lakelens.Layout`, its own words, `"sort by id inside of each day(ts), in files of 128 MiB"`, or the statement
             of a runbook: Iceberg's `CALL … rewrite_data_files(strategy => 'sort', …)`, Paimon's `CALL sys.compact(…)`,
-            Delta's `OPTIMIZE … ZORDER BY (…)`.
+            Delta's `OPTIMIZE … ZORDER BY (…)`. Of one for a part of the table the files are laid out again that `dry_run`
+            chooses for it; the others are read as today.
         where
             A predicate in SQL, several, a mapping from each to how often it is asked, or `lakelens.predicates(…)`.
         predicates

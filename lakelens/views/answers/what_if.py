@@ -15,16 +15,21 @@ def card_of_what_if(answer: WhatIf, detail: int = 1) -> Card:
     """Say what would be read, then a predicate a group of two rows; who loses is in the head."""
     known = answer.snapshot is not None and answer.snapshot.id is not None
     state = f", on snapshot {answer.snapshot.id}" if known and answer.snapshot else ""
-    words = f"{wording.clean(str(answer.layout), 400)}{state}. Foretold from {_name_source(answer)}"
+    part = ""
+    if answer.rewritten_files < answer.files:
+        part = f", of {wording.count(answer.rewritten_files)} of {wording.plural(answer.files, 'file')}"
+    words = f"{wording.clean(str(answer.layout), 400)}{part}{state}. Foretold from {_name_source(answer)}"
     body: list[Body] = [Note(f"{words}; nothing was written.")]
     if answer.refusal:
         body.append(Note(wording.clean(answer.refusal, 400), "warn"))
     body.append(_grid_predicates(answer))
-    out = "" if answer.then_files is None else f", about {wording.count(answer.then_files)} out"
+    out = "" if answer.made_files is None else f", about {wording.count(answer.made_files)} out"
     cost = (
-        f"{wording.plural(answer.files, 'file')} in{out}: {wording.size(answer.size_bytes)} read, about as much written, "
-        "and kept beside the old files until their snapshots expire"
+        f"{wording.plural(answer.rewritten_files, 'file')} in{out}: {wording.size(answer.rewritten_bytes)} read, about as "
+        "much written, and kept beside the old files until their snapshots expire"
     )
+    if part:
+        cost += f"; {wording.plural(answer.files - answer.rewritten_files, 'file')} more as today"
     calls = Block("\n".join(f"{call};" for call in answer.calls))
     folds = [
         Fold("Known", f"today exact; then from {_name_source(answer)}", lambda: one(_grid_known(answer))),

@@ -1,12 +1,13 @@
 """Arrange tables again with Spark, and record which files and bytes predicates read before and after.
 
-    python tests/lakes/layouts/record.py [planted|drawn|optimized] [tables] [deeds] [NUMBER]
+    python tests/lakes/layouts/record.py [planted|drawn|optimized|parts] [tables] [deeds] [NUMBER]
 
 `tables` writes the tables before (`tables.tar.xz`): Iceberg by arrival, by region and by day, Paimon by arrival and by day.
 `deeds` writes each once for each of its layouts (`cases.py`) that `deeds.json` has not yet, has Spark's procedure do it, and
 asks `explain` about ten predicates. Of each deed there is the layout, `outputs` (files, bytes, row groups), and of each
 predicate `[files, bytes, row groups, their bytes]` after; the first deeds are without row groups. With `planted`, `drawn` or
-`optimized` (Delta, of `drawn.py`) it is done with those tables, in files of that name. A NUMBER is how many deeds are
+`optimized` (Delta, of `drawn.py`) it is done with those tables, in files of that name; with `parts` parts of tables that are
+packed already are arranged, which makes deeds alone. A NUMBER is how many deeds are
 recorded at most: another run goes on.
 """
 
@@ -31,7 +32,7 @@ time.tzset()
 from lakelens.analysis.explain.judgement import REASONS  # noqa: E402
 from lakelens.opening import open_table  # noqa: E402
 from lakelens.spark import session  # noqa: E402
-from tests.lakes.layouts import cases, drawn, planted  # noqa: E402
+from tests.lakes.layouts import cases, drawn, parts, planted  # noqa: E402
 
 
 def main(arguments: list[str]) -> int:
@@ -44,7 +45,12 @@ def main(arguments: list[str]) -> int:
         spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {catalog}.lakes")
     asked, archive, deeds = set(arguments), "tables.tar.xz", "deeds.json"
     wanted: Mapping[str, cases.Table] = cases.TABLES
-    sets = {"planted": planted.TABLES, "drawn": drawn.TABLES, "optimized": drawn.OPTIMIZED}
+    sets: dict[str, Mapping[str, cases.Table]] = {
+        "planted": planted.TABLES,
+        "drawn": drawn.TABLES,
+        "optimized": drawn.OPTIMIZED,
+        "parts": parts.TABLES,
+    }
     for name, others in sets.items():
         if name in asked:
             wanted, archive, deeds = others, f"{name}.tar.xz", f"{name}.json"

@@ -32,7 +32,7 @@ def open_layout(table: DeltaTable) -> LayoutRules:
         most_sorted=1,
         ranges=1_000,
         assumptions=(
-            "OPTIMIZE … ZORDER BY of all partitions, each by itself",
+            "OPTIMIZE … ZORDER BY, each partition by itself",
             "Spark finds the ends of its ranges by a sample of its own: each moves by some per cent of a file",
             "rows inside of a file are in no order: each of its row groups reaches as far as the file",
         ),
@@ -40,8 +40,8 @@ def open_layout(table: DeltaTable) -> LayoutRules:
 
 
 def read_call(statement: Any) -> dict[str, Any]:
-    """Read what layout a statement makes. Raises `LakeError` for one that arranges no rows, or some of them."""
-    if not (columns := statement.options.get("zorder_by")) or statement.options.get("where"):
+    """Read what layout a statement makes. Raises `LakeError` for one that arranges no rows."""
+    if not (columns := statement.options.get("zorder_by")):
         raise LakeError("the statement arranges no table", expected="OPTIMIZE table ZORDER BY (…)")
     return {"zorder_by" if len(columns) > 1 else "sort_by": columns}
 

@@ -3,6 +3,7 @@
     primary key      `full`: all sorted runs to the highest level; otherwise the next pick by the table's own settings
     append, buckets  `full`: all files of a bucket; otherwise the first neighbours that are many enough
     append           bins of small files of each partition, full or not
+    ordered          with `order_strategy`, of append tables without buckets: all files of each partition
 
 The rules are in `universal`, `merge_tree` and `append_bins`. Spark's own call is always a full compaction. The commit
 replaces files: older snapshots keep them, until they expire.
@@ -10,7 +11,8 @@ replaces files: older snapshots keep them, until they expire.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +56,7 @@ from lakelens.formats.paimon.manifests.index import DELETION_VECTORS
 from lakelens.formats.paimon.metadata.partitions import format_value
 from lakelens.formats.paimon.roles import name_index
 from lakelens.model.maintenance import Assumption, Group, Option, Output, Piece, Procedure, Proposal
+from lakelens.model.stats import list_terms
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.snapshot import PaimonSnapshot
@@ -68,7 +71,9 @@ if TYPE_CHECKING:
 def parse_partitions(text: str) -> list[dict[str, str]]:
     """Parse the keys and values of each partition. Raises `LakeError`.
 
-    >>> parse_partitions("dt=a,h=1; dt=b")
+    Spark compares as SQL does: a text stands in quotes there.
+
+    >>> parse_partitions("dt=a,h=1; dt='b'")
     [{'dt': 'a', 'h': '1'}, {'dt': 'b'}]
     """
     found = []
@@ -76,16 +81,40 @@ def parse_partitions(text: str) -> list[dict[str, str]]:
         pairs = [pair.partition("=") for pair in part.split(",")]
         if any(not sign for _, sign, _ in pairs):
             raise Corrupt("option partitions: not a partition", expected="key=value,…;…", seen=part)
-        found.append({key.strip(): value.strip() for key, _, value in pairs})
+        found.append(
+            {key.strip(): re.sub(r"^(['\"])(.*)\1$", r"\2", value.strip()) for key, _, value in pairs}
+        )
     return found
 
 
-def choose_partitions(
-    files: Sequence[PaimonDataFile], text: str | None, branch: PaimonTable
-) -> Iterator[PaimonDataFile]:
-    """Choose the files of the partitions that a text names; all without one. Raises `LakeError`."""
+def parse_options(text: str) -> dict[str, str]:
+    """Parse the options of a table that a call gives.
+
+    >>> parse_options("target-file-size=16kb, file.format = orc")
+    {'target-file-size': '16kb', 'file.format': 'orc'}
+    """
+    pairs = (part.partition("=") for part in text.split(",") if part.strip())
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def choose_files(
+    snapshot: PaimonSnapshot, values: Mapping[str, Any], branch: PaimonTable
+) -> Iterable[PaimonDataFile]:
+    """Choose the files of the partitions that are named, or that a predicate reads; all without. Raises `LakeError`."""
+    text, where = values.get("partitions"), values.get("where")
+    files = (file for file in snapshot.files if isinstance(file, PaimonDataFile))
+    if text is not None and where is not None:
+        raise LakeError("partitions and where cannot be used together: the engine refuses it")
+    if where is not None:
+        explained = branch.explain(where, snapshot=snapshot)
+        others = {term.column for term in list_terms(explained.known)} - {*branch.partition_keys}
+        if others:
+            raise LakeError(
+                f"option where: {min(others)} is no partition column, and the engine takes these alone"
+            )
+        return (file for file in explained.kept if isinstance(file, PaimonDataFile))
     if text is None:
-        return iter(files)
+        return files
     wanted = parse_partitions(text)
     for key in (key for one in wanted for key in one):
         if key not in branch.partition_keys:
@@ -157,11 +186,14 @@ class Compactor:
         beside: Mapping[str, tuple[str, ...]],
         is_full: bool,
         is_new: bool,
+        values: Mapping[str, Any],
     ) -> None:
         self.branch = branch
         self.is_full = is_full
         self.is_new = is_new
-        self.settings = Settings(branch.context.options, bool(branch.primary_keys))
+        self.order = describe_order(values)
+        options = {**branch.context.options, **parse_options(values.get("options", ""))}
+        self.settings = Settings(options, bool(branch.primary_keys))
         self.done = Compaction(beside)
         self._sizes = FixedSizes()
         self._indexes = {
@@ -203,11 +235,15 @@ class Compactor:
     def _pack(self, name: str, files: Sequence[Packed], *, in_bucket: bool) -> None:
         indexes = {data: index.path for data, index in self._indexes.items()}
         packer = AppendPacker(self.settings, indexes, self.is_new)
-        bins = packer.pack_bucket(files, self.is_full) if in_bucket else packer.pack_partition(files)
+        if self.order:
+            bins = [list(files)]
+        else:
+            bins = packer.pack_bucket(files, self.is_full) if in_bucket else packer.pack_partition(files)
         for held in bins:
             rows = count_copied(held, self.find_deleted)
             estimate = estimate_group(held, rows, self.settings.target_size, self._sizes)
             why = f"{len(held):,} files, {sum((file.size_bytes or 0) for file in held):,} bytes"
+            why = self.order or why
             self.done.rewrite(name, held, estimate, why)
             self._drop_vectors(held)
         if packer.ties:
@@ -266,11 +302,11 @@ def plan_compaction(table: Table, values: Mapping[str, Any]) -> Proposal:
         ),
         describe_engine(is_new),
     ]
-    strategy = None if is_full else "minor"
     arguments = {
         "table": name_table(branch),
         "partitions": values.get("partitions"),
-        "compact_strategy": strategy,
+        "compact_strategy": None if is_full else "minor",
+        **{name: values.get(name) for name in ("order_strategy", "order_by", "where", "options")},
     }
     call, dialect = write_call("compact", arguments), "Spark SQL" if is_full else "Flink SQL"
     changes = "The rows do not change; older snapshots keep the files that are replaced."
@@ -280,14 +316,14 @@ def plan_compaction(table: Table, values: Mapping[str, Any]) -> Proposal:
     if snapshot.id != branch.context.pointer.latest:
         refusal = f"snapshot {branch.context.pointer.latest} cannot be read: the engine fails"
         return Proposal(changes, call, dialect, refusal=refusal, assumptions=assumptions)
-    chosen, beside = _read_chosen(branch, snapshot, values.get("partitions"))
+    chosen, beside = _read_chosen(branch, snapshot, values)
     if snapshot.is_incomplete:
         refusal = "manifests of the current snapshot cannot be read: the engine fails"
         return Proposal(changes, call, dialect, refusal=refusal, assumptions=assumptions)
-    rescaled = _find_rescaled(branch, chosen)
-    if rescaled is not None:
-        return Proposal(changes, call, dialect, refusal=rescaled, assumptions=assumptions)
-    compactor = Compactor(branch, snapshot, beside, is_full, is_new)
+    refused = _refuse_order(branch, values) or _find_rescaled(branch, chosen)
+    if refused is not None:
+        return Proposal(changes, call, dialect, refusal=refused, assumptions=assumptions)
+    compactor = Compactor(branch, snapshot, beside, is_full, is_new, values)
     done = compactor.run(chosen)
     if not is_full:
         assumptions.append(
@@ -318,20 +354,42 @@ def plan_compaction(table: Table, values: Mapping[str, Any]) -> Proposal:
 
 
 def _read_chosen(
-    branch: PaimonTable, snapshot: PaimonSnapshot, partitions: str | None
+    branch: PaimonTable, snapshot: PaimonSnapshot, values: Mapping[str, Any]
 ) -> tuple[Sequence[Packed], Mapping[str, tuple[str, ...]]]:
     """Read the files that are compacted, and the paths of those beside them; by column where that says all of them."""
-    many = None if branch.primary_keys or partitions is not None else read_append_files(snapshot)
+    is_part = "partitions" in values or "where" in values
+    many = None if branch.primary_keys or is_part else read_append_files(snapshot)
     if many is not None:
         folders = ((file, file.path.rpartition("/")[0]) for file in many if file.extra_files)
         beside = {
             file.path: tuple(f"{folder}/{name}" for name in file.extra_files) for file, folder in folders
         }
         return many, beside
-    files = [file for file in snapshot.files if isinstance(file, PaimonDataFile)]
-    if snapshot.is_incomplete:
-        return files, {}
-    return list(choose_partitions(files, partitions, branch)), list_beside(snapshot)
+    files = list(choose_files(snapshot, values, branch))
+    return files, {} if snapshot.is_incomplete else list_beside(snapshot)
+
+
+def describe_order(values: Mapping[str, Any]) -> str:
+    """Describe the order in which files are written again; empty where they are only joined."""
+    strategy, columns = str(values.get("order_strategy", "none")).lower(), values.get("order_by", "")
+    return "" if strategy == "none" else f"{strategy} by {columns}"
+
+
+def _refuse_order(branch: PaimonTable, values: Mapping[str, Any]) -> str | None:
+    """Find why the engine refuses to order rows."""
+    if not describe_order(values):
+        return "order_by needs an order_strategy" if values.get("order_by") else None
+    if branch.primary_keys or branch.bucket > 0:
+        return "the engine orders append tables without buckets alone"
+    columns = [name.strip() for name in values.get("order_by", "").split(",") if name.strip()]
+    known = [field.name for field in branch.schema.fields]
+    lost = [name for name in columns if name not in known]
+    if lost or str(values["order_strategy"]).lower() not in ("order", "zorder", "hilbert"):
+        return f"there is no {'column ' + lost[0] if lost else 'order ' + values['order_strategy']}"
+    placed = [name for name in columns if name in branch.partition_keys]
+    if placed:
+        return f"{placed[0]} is a partition column: the files of a partition have one value of it"
+    return None if columns else "order_strategy needs order_by"
 
 
 def _find_rescaled(branch: PaimonTable, files: Sequence[Packed]) -> str | None:
@@ -364,6 +422,8 @@ def _list_notes(compactor: Compactor) -> Iterable[str]:
     done, settings = compactor.done, compactor.settings
     yield from settings.doubts.values()
     yield from done.notes
+    if compactor.order and done.reads:
+        yield "How well ordered values are compressed is not known: ordered files are often smaller."
     if done.raised:
         number = len(done.raised)
         which = "1 file changes its level" if number == 1 else f"{number:,} files change their level"
@@ -381,6 +441,10 @@ PROCEDURE = Procedure(
     (
         Option("full", "boolean", "all files, not the next pick by the table's own settings", "true"),
         Option("partitions", "text", "those alone, as 'dt=2024-01-01,h=10;dt=2024-01-02'", "all"),
+        Option("where", "predicate", "only partitions for which this holds", "all"),
+        Option("order_strategy", "text", "in which order rows are written: order, zorder, hilbert", "none"),
+        Option("order_by", "text", "the columns of the order, as 'a,b'"),
+        Option("options", "text", "options of the table for this call, as 'target-file-size=64mb'"),
         ENGINE,
         AT,
     ),

@@ -31,6 +31,47 @@ PLANS: list[tuple[str, str, dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, ["20240101/23", "20240101/3", "20240102/7", "20990101/0", "never/1"]),
+        ({"where": "dt = '20240101' OR h = 1"}, ["20240101/23", "20240101/3", "never/1"]),
+        ({"partitions": "dt='20240102',h=7;dt=never"}, ["20240102/7", "never/1"]),
+        ({"where": "dt = '1999'"}, []),
+    ],
+)
+def test_an_order_takes_all_files_of_the_partitions_that_are_chosen(options: Any, said: list[str]) -> None:
+    table = ll.open(OWN / "days/table")
+    column = next(field.name for field in table.schema.fields if field.name not in table.partition_keys)
+    plan = table.dry_run("compact", order_strategy="zorder", order_by=column, **options)
+    assert [group.name for group in plan.groups] == [
+        "dt={}/h={}".format(*partition.split("/")) for partition in said
+    ]
+    assert {group.why for group in plan.groups} <= {f"zorder by {column}"}
+    chosen = [file for file in table.files if str(file.partition) in [group.name for group in plan.groups]]
+    assert {file.path for file in plan.reads} == {file.path for file in chosen}
+    again = table.dry_run(plan.call)
+    assert again.call == plan.call and len(again.reads) == len(plan.reads)
+
+
+def test_an_order_that_the_engine_refuses_is_refused() -> None:
+    table = ll.open(OWN / "days/table")
+    for options, words in (
+        ({"order_strategy": "order"}, "needs order_by"),
+        ({"order_by": "h"}, "needs an order_strategy"),
+        ({"order_strategy": "order", "order_by": "h"}, "partition column"),
+        ({"order_strategy": "order", "order_by": "no_such"}, "no column no_such"),
+        ({"order_strategy": "random", "order_by": "dt"}, "no order random"),
+    ):
+        assert words in table.dry_run("compact", **options).refusal
+    keyed = ll.open(OWN / "pk-levels/table")
+    assert "append tables" in keyed.dry_run("compact", order_strategy="order", order_by="k").refusal
+    name = next(field.name for field in table.schema.fields if field.name not in table.partition_keys)
+    for options in ({"where": f"{name} IS NULL"}, {"where": "h = 1", "partitions": "h=1"}):
+        with pytest.raises(LakeError, match="partition"):
+            table.dry_run("compact", **options)
+
+
 @pytest.mark.parametrize(("lake", "procedure", "options", "headline"), PLANS)
 def test_a_plan_in_words_and_as_a_table(
     lake: str, procedure: str, options: dict[str, Any], headline: str
@@ -102,6 +143,7 @@ def test_an_unknown_engine_or_procedure_is_refused() -> None:
         ("maintenance/paimon/append-in-buckets", "compact", {"full": True}),
         ("maintenance/paimon/append-in-buckets", "compact", {"full": False}),
         ("maintenance/paimon/days", "compact", {"partitions": "day=1"}),
+        ("maintenance/paimon/append-bins", "compact", {"order_strategy": "order", "order_by": "id"}),
         ("spark/paimon/append-deletion-vectors", "compact", {}),
         ("maintenance/paimon/tags-and-expiry", "remove_orphan_files", {}),
         ("spark/paimon/branches", "remove_orphan_files", {}),
