@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError
-from lakelens.model.arrow import arrow_type
+from lakelens.model.arrow import arrow_type, to_array
 
 if TYPE_CHECKING:
     import numpy as np
@@ -257,8 +257,9 @@ def read_rows(
         for name in names:
             piece = _cast_piece(read, name, fields[name], taken)
             if piece is None and name in file.partition and name not in read.column_names:
-                kind = arrow_type(fields[name].type)  # not among the rows: each has the file's value
-                piece = pa.array([file.partition[name]] * len(taken), getattr(kind, "storage_type", kind))
+                # not among the rows: each has the file's value
+                piece = to_array([file.partition[name]] * len(taken), arrow_type(fields[name].type))
+                piece = getattr(piece, "storage", piece)
             pieces[name].append(piece)
         rows.append(np.full(len(taken), max(counts[place], 0) / len(taken)))
         weights.append(np.full(len(taken), max(sizes[place], 0) / len(taken)))
