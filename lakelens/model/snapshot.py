@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
 
 from lakelens.caching import cached_property
@@ -12,7 +13,7 @@ from lakelens.display import Displayable
 from lakelens.errors import LakeError, Missing, UnknownName, list_nearest
 from lakelens.lazy import dataclass
 from lakelens.model.bytes_view import Explainable, FoundAgain, Source
-from lakelens.model.collections import Items, NamedItems, know_none, show_stored, stored
+from lakelens.model.collections import Items, NamedItems, know_none, show_stored, stored, worked_out
 from lakelens.model.comparison import FileComparison, IndexChanges, compare_all, compare_index_files
 from lakelens.model.datafile import IndexFiles, StatisticsFiles
 from lakelens.model.deletes import (
@@ -113,6 +114,11 @@ def walk_lists(snapshot: Snapshot) -> Iterator[Any]:
             snapshot._note(error, manifest_list.path or "")
 
 
+def find_schema(snapshot: Snapshot) -> Schema | None:
+    """Find the schema of a snapshot by its id; None where it is not known."""
+    return None if snapshot.schema_id is None else snapshot._table._find_schema(snapshot.schema_id)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotAnswers:
     """How a format finds what one of its snapshots names: functions of the snapshot, called when an attribute is asked for.
@@ -122,6 +128,8 @@ class SnapshotAnswers:
     """
 
     files: Callable[[Any], FileSet]
+    #: None: today's
+    schema: Callable[[Any], Schema | None] = find_schema
     manifest_lists: Callable[[Any], ManifestLists[Any]] = lambda snapshot: ManifestLists()
     manifests: Callable[[Any], Iterable[Any]] = walk_lists
     #: the live files of some of its manifests, where they are known without the others
@@ -158,7 +166,8 @@ class SnapshotAnswers:
 class Snapshot(FoundAgain, Explainable, Displayable):
     """One state of a table. Everything that needs another file is read when it is first asked for.
 
-    A format's own class sets what its documents record and says in `answers` how the rest is found; it overrides nothing.
+    A format's own class sets what its documents record, or says in `late` how that is worked out where no document is read
+    only to know that there is a snapshot; `answers` say how the rest is found. It overrides nothing.
     Whatever follows from these and from the table (`schema`, `refs`, `parent`, `changes`, how it is related to another one)
     is written here, for all formats.
 
@@ -167,15 +176,17 @@ class Snapshot(FoundAgain, Explainable, Displayable):
     `ManifestList` or `Manifest` for its content raises.
     """
 
+    #: attributes that are worked out when they are first asked for
+    late: ClassVar[Mapping[str, Callable[[Any], Any]]] = MappingProxyType({})
     answers: ClassVar[SnapshotAnswers]
 
     id: int | None
     _table: Table
     parent_id: int | None = None
     sequence_number: int | None = None
-    committed_at: datetime | None = None
-    operation: str | None = None
-    schema_id: int | None = None
+    committed_at: datetime | None = worked_out()
+    operation: str | None = worked_out()
+    schema_id: int | None = worked_out()
     summary: Mapping[str, str] = stored("summary")
     record_count: int | None = None
     picked_from: str | None = (
@@ -198,7 +209,7 @@ class Snapshot(FoundAgain, Explainable, Displayable):
     @cached_property
     def schema(self) -> Schema:
         """The schema it was written with; today's where that one is not known."""
-        written = None if self.schema_id is None else self._table._find_schema(self.schema_id)
+        written = self.answers.schema(self)
         return self._table.schema if written is None else written
 
     @cached_property

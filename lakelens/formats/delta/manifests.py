@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lakelens.formats.delta.action_file import make_file
 from lakelens.formats.delta.actions import FILE_ACTIONS, Action
@@ -11,9 +11,6 @@ from lakelens.formats.delta.context import LogContext
 from lakelens.formats.delta.discovery import LOG
 from lakelens.model.collections import Document
 from lakelens.model.manifest import Entry, Manifest, ManifestAnswers, ManifestList
-
-if TYPE_CHECKING:
-    from lakelens.model.bytes_view import BytesView
 
 
 def make_entry(action: Action, context: LogContext, kind: str) -> Entry:
@@ -71,6 +68,7 @@ class LogFile(Manifest):
         self.path = path
         self.recorded_path = path.removeprefix(f"{context.root}/")
         self._facts = version, kind
+        self._source = context.source()
         self.size_bytes = size
         self.added_snapshot_id = version
         self.raw = {"name": self.recorded_path.removeprefix(f"{LOG}/"), "version": version, "kind": kind}
@@ -84,10 +82,6 @@ class LogFile(Manifest):
     def kind(self) -> str:
         """What it is: commit, compacted, checkpoint or sidecar."""
         return self._facts[1]
-
-    def bytes_view(self) -> BytesView:
-        """The file with a name for every byte."""
-        return self.context.source()(self)
 
 
 class LogSegment(ManifestList):

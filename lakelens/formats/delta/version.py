@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from lakelens.caching import cached_property
@@ -35,7 +36,6 @@ from lakelens.model.schema import PartitionSpec, Schema
 from lakelens.model.snapshot import Snapshot, SnapshotAnswers
 
 if TYPE_CHECKING:
-    from lakelens.model.bytes_view import BytesView
     from lakelens.model.deletes import DeleteMatch
     from lakelens.model.table import Table
 
@@ -58,7 +58,8 @@ class VersionComparison(WholeComparison):
 
 
 class DeltaSnapshot(Snapshot):
-    """One version. `operation`, `isolation_level`, `user_metadata` and so on are what its commit says of itself.
+    """One version. `operation`, `isolation_level`, `user_metadata` and so on are what its commit says of itself: it is read
+    when one of them is asked for.
 
     `tombstones` are the files that were removed and may not be deleted yet; `transactions` and `domains` the newest of
     each application and name; `protocol` what readers and writers have to know.
@@ -77,6 +78,7 @@ class DeltaSnapshot(Snapshot):
         found += [info for (_, last), info in log.compacted.items() if last == version]
         #: its commit; where that was cleaned, the checkpoint of it, or the compacted commits that end with it
         self.path = found[0].path if found else context.folder
+        self._source = context.source()
 
     @cached_property
     def commit(self) -> ActionFile:
@@ -90,11 +92,6 @@ class DeltaSnapshot(Snapshot):
     def commit_info(self) -> Mapping[str, Any]:
         """What the writer says of its commit: free, but for `operation`, `operationMetrics` and the like."""
         return self.commit.find("commitInfo") or {}
-
-    @cached_property
-    def operation(self) -> str | None:  # type: ignore[override]
-        """What was done: WRITE, DELETE, OPTIMIZE, …"""
-        return read_text(self.commit_info, "operation")
 
     @property
     def isolation_level(self) -> str | None:
@@ -121,9 +118,8 @@ class DeltaSnapshot(Snapshot):
         """What the operation was asked to do."""
         return find_object(self.commit_info.get("operationParameters"))
 
-    @cached_property
-    def committed_at(self) -> datetime | None:  # type: ignore[override]
-        """When it was committed, as time travel counts; see the head of this module."""
+    def _find_time(self) -> datetime | None:
+        """Find when it was committed, as time travel counts; see the head of this module."""
         exact = read_moment(self.commit_info, "inCommitTimestamp")
         if exact is not None:
             return exact
@@ -174,25 +170,20 @@ class DeltaSnapshot(Snapshot):
         listed = (".".join(map(str, names)) for names in columns)
         return tuple((name, known.get(name, name)) for name in listed)
 
-    @cached_property
-    def schema_id(self) -> int | None:  # type: ignore[override]
-        """The version that set its schema, as far as the log is kept."""
-        return None if self.metadata is None else self.metadata.version
-
     @property
     def metadata(self) -> Action | None:
         """The metadata at the time; None where no commit that leads here has any that can be read."""
         found = self._replay.find_metadata(self.id)
         return self.state.metadata if found is None else found
 
-    @cached_property
-    def schema(self) -> Schema:
-        """The columns at the time; today's, with a finding, where they cannot be read."""
+    def _read_schema(self) -> Schema | None:
+        """Read the columns at the time; None, with a finding, where they cannot be read."""
         metadata = self.metadata
         if metadata is None:
-            return self.context.columns.schema
+            return None
+        nothing: Schema | None = None
         return self.context.access.attempt(
-            lambda: read_schema(metadata).schema, metadata.path, self.context.columns.schema, (self.id,)
+            lambda: read_schema(metadata).schema, metadata.path, nothing, (self.id,)
         )
 
     @cached_property
@@ -352,8 +343,7 @@ class DeltaSnapshot(Snapshot):
             rows = _add_up(file.record_count for file in self._make_files(actions))
         return replace(self.figures, files=len(actions), size_bytes=size, rows=rows)
 
-    @cached_property
-    def raw(self) -> Document:
+    def _gather_actions(self) -> Document:
         """Gather the actions of its commit that are not about files, each under its kind."""
         found: dict[str, Any] = {}
         for action in self.commit.actions:
@@ -365,29 +355,33 @@ class DeltaSnapshot(Snapshot):
                 found[action.kind] = dict(action.fields)
         return Document(found, "snapshot")
 
-    @cached_property
-    def summary(self) -> Document:  # type: ignore[override]
+    def _write_summary(self) -> Document:
         """Write what the commit says of itself as text: its metrics, who wrote it, and how many actions of a kind it has."""
+        apart = ("operationMetrics", "operationParameters", "timestamp", "operation")
+        own = {name: value for name, value in self.commit_info.items() if name not in apart}
+        parts = ((own, ""), (self.operation_metrics, ""), (self.operation_parameters, "parameter "))
         said = {
-            name: held if isinstance(held, str) else json.dumps(held, default=str)
-            for name, held in self.commit_info.items()
-            if name not in ("operationMetrics", "operationParameters", "timestamp", "operation")
+            f"{prefix}{name}": value if isinstance(value, str) else json.dumps(value, default=str)
+            for part, prefix in parts
+            for name, value in part.items()
         }
-        for group, prefix in ((self.operation_metrics, ""), (self.operation_parameters, "parameter ")):
-            said |= {
-                f"{prefix}{name}": held if isinstance(held, str) else json.dumps(held, default=str)
-                for name, held in group.items()
-            }
         counted = Counter(action.kind for action in self.commit.actions)
         said |= {f"{kind} actions": str(count) for kind, count in counted.items() if kind != "commitInfo"}
         return Document(said, "summary")
 
-    def bytes_view(self) -> BytesView:
-        """The bytes of its commit, each with its name; where that was cleaned, of its checkpoint."""
-        return self.context.source()(self)
-
+    late = MappingProxyType(
+        {
+            "committed_at": _find_time,
+            "operation": lambda self: read_text(self.commit_info, "operation"),
+            "raw": _gather_actions,
+            # the version that set its schema, as far as the log is kept
+            "schema_id": lambda self: None if self.metadata is None else self.metadata.version,
+            "summary": _write_summary,
+        }
+    )
     answers = SnapshotAnswers(
         files=_open_files,
+        schema=_read_schema,
         compare_files=lambda before, after: VersionComparison(before.files, after.files),
         manifest_lists=_name_lists,
         partitioning=_make_partitioning,
