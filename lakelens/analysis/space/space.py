@@ -291,7 +291,7 @@ class Space(Tabular, Displayable):
             return f"the current snapshot, {current.id}"
         age = format_age(self.age)
         return {
-            names.NAMED: Referring.of(self.table).describe_removed(),
+            names.NAMED: Referring.of(self.table).removed_kept_by,
             names.METADATA: "the table",
             names.STATISTICS: "the table, or the snapshot that they are about",
             names.ORPHANS: f"nobody; older than {age}",

@@ -22,7 +22,6 @@ from lakelens.model.check.references import Keeper, Purpose, Reference, Referrin
 if TYPE_CHECKING:
     from lakelens.formats.delta.log_table import DeltaTable
 
-_MOST_STATES = 2_000
 _LOOSE = {
     "data": "neither a live file nor a tombstone of the newest version names it",
     "deletion vectors": "no live file of the newest version has a vector in it",
@@ -31,25 +30,20 @@ _LOOSE = {
 
 
 class DeltaReferring(Referring):
-    """What refers to the objects of a Delta table."""
+    """What refers to the objects of a Delta table: versions before the newest keep nothing from VACUUM but by tombstones."""
 
+    noun = "version"
+    history_keeps = False
     removed_are_kept = True
     table: DeltaTable
 
-    def list_keepers(self) -> Iterator[Keeper]:
-        """List the newest version: those before it keep nothing from VACUUM but by their tombstones."""
-        newest = self.table.newest
-        yield Keeper(f"version {newest.id}", newest, newest.path)
-
-    def list_states(self) -> Iterator[Keeper]:
-        """List the versions that can be restored, the newest thousands of them: their files may be there."""
-        for snapshot in self.table.snapshots[-_MOST_STATES:]:
-            yield Keeper(f"version {snapshot.id}", snapshot, snapshot.path)
-
-    def describe_removed(self) -> str:
-        """See `Referring.describe_removed`."""
-        span = read_interval(self.table._context.configuration, RETENTION, WEEK)
-        return f"tombstones, until VACUUM finds them older than {span / timedelta(days=1):g} days"
+    def __init__(self, table: DeltaTable) -> None:
+        super().__init__(table)
+        self.access = table._context.access
+        span = read_interval(table._context.configuration, RETENTION, WEEK)
+        self.removed_kept_by = (
+            f"tombstones, until VACUUM finds them older than {span / timedelta(days=1):g} days"
+        )
 
     def list_named(self, keeper: Keeper) -> Iterator[Reference]:
         """List the live files of a version: they are those of its state, whatever entries its commits have."""
@@ -85,11 +79,6 @@ class DeltaReferring(Referring):
                 for path, size in parts[len(checkpoint.files) :]:
                     is_newest = checkpoint is state.checkpoint
                     yield Reference(path, "sidecar", size, is_needed=is_newest, snapshot_id=version)
-
-    @property
-    def access(self) -> Any:
-        """See `Referring.access`."""
-        return self.table._context.access
 
     def find_purpose(self, relative_path: str) -> Purpose:
         """See `Referring.find_purpose`. Names with `_` or `.` in front are hidden, but for partition columns called so."""

@@ -9,7 +9,7 @@ Iceberg's documentation on maintenance, and "Table Metadata Fields" of the speci
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lakelens.formats.iceberg.discovery.versions import HINT_NAME, guess_role, parse_metadata_name
 from lakelens.formats.iceberg.metadata.document import parse_snapshot_id
@@ -32,6 +32,10 @@ class IcebergReferring(Referring):
 
     records_column_sizes = True
     table: IcebergTable
+
+    def __init__(self, table: IcebergTable) -> None:
+        super().__init__(table)
+        self.access = table._context.access
 
     def list_keepers(self) -> Iterator[Keeper]:
         """List the snapshots of the metadata document; a ref to another one keeps what nobody can know."""
@@ -76,11 +80,6 @@ class IcebergReferring(Referring):
             )
             if is_rival and other is not None and (other.number or 0) >= current.number:
                 yield path, "it may be the current metadata document: without the catalog nobody knows"
-
-    @property
-    def access(self) -> Any:
-        """See `Referring.access`."""
-        return self.table._context.access
 
     def find_purpose(self, relative_path: str) -> Purpose:
         """See `Referring.find_purpose`. Hidden are names with `_` or `.` in front, but for partition columns called so."""

@@ -11,7 +11,7 @@ document names the lists of data, which have expired. Neither is missed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from lakelens.codecs.paimon.blob import decode_blob_references
@@ -44,7 +44,12 @@ class PaimonReferring(Referring):
 
     removed_are_kept = True
     naming_suffix = ".blobref"
+    records_locations = False  # paths follow from names
     table: PaimonTable
+
+    def __init__(self, table: PaimonTable) -> None:
+        super().__init__(table)
+        self.access = table.context.access
 
     def list_keepers(self) -> Iterator[Keeper]:
         """List the snapshots, tags and kept changelogs of every branch."""
@@ -92,11 +97,7 @@ class PaimonReferring(Referring):
             if not any(root == known or root.startswith(known + "/") for known in roots):
                 roots.append(root)
         for root in roots:
-            yield from self.table.context.access.list_objects(root, refuse)
-
-    def find_sizes(self, recorded: Iterable[tuple[str, str | None]]) -> Iterator[int | None]:
-        """See `Referring.find_sizes`. Paths follow from names: a recorded name is no location."""
-        return self.table.context.access.find_sizes((path, None) for path, _ in recorded)
+            yield from self.access.list_objects(root, refuse)
 
     def find_purpose(self, relative_path: str) -> Purpose:
         """See `Referring.find_purpose`."""

@@ -17,6 +17,8 @@ from lakelens.model.driver import Part
 if TYPE_CHECKING:
     from lakelens.model.snapshot import Snapshot
 
+_MOST_STATES = 2_000
+
 
 class Listed(Protocol):
     """One object of a listing: its path, its bytes, and when it was last written (UTC), where the store says so."""
@@ -98,17 +100,32 @@ class Referring(Part):
 
     answer = "references"
 
+    #: What names of states begin with.
+    noun = "snapshot"
+
+    #: Whether states before the current one keep their files. Else these are still followed, as far as they are there.
+    history_keeps: bool = True
+
     #: Whether an entry that removes a file keeps the file from being an orphan, as Paimon's own cleaning has it.
     removed_are_kept: bool = False
 
-    #: What finds files of the table, below its directory and where they were recorded; None where nothing else does.
-    access: Any = None
+    #: Whether where a file was recorded says where it is; else its name alone was recorded.
+    records_locations: bool = True
 
     #: Whether entries record the bytes that each column takes in a file (`column_sizes`).
     records_column_sizes: bool = False
 
     #: What the names of files end with that name further files in their bytes.
     naming_suffix: str | None = None
+
+    def __init__(self, table: Any) -> None:
+        super().__init__(table)
+        #: what finds files of the table, below its directory and where they were recorded; None where nothing else does
+        self.access: Any = None
+        #: what keeps the files that entries remove and no state needs
+        self.removed_kept_by = (
+            f"entries that remove them; {table.traits.title}'s own cleaning passes them over"
+        )
 
     def read_names(self, path: str) -> Iterator[Reference]:
         """Read the further files that a file of the `naming_suffix` names. Raises `LakeError`."""
@@ -117,9 +134,9 @@ class Referring(Part):
     def list_keepers(self) -> Iterator[Keeper]:
         """Every state that keeps files alive, each once: of all branches, of tags, and those kept for their changelog."""
         seen: set[str | None] = set()
-        for snapshot in self.table.snapshots:
+        for snapshot in self.table.snapshots if self.history_keeps else self.table.snapshots[-1:]:
             seen.add(snapshot.path)
-            yield Keeper(f"snapshot {snapshot.id}", snapshot, snapshot.path)
+            yield Keeper(f"{self.noun} {snapshot.id}", snapshot, snapshot.path)
         for ref in self.table.refs:
             try:
                 found = self.table.snapshot(ref.name)
@@ -132,12 +149,12 @@ class Referring(Part):
                 yield Keeper(f"{ref.type} {ref.name}", found, found.path, kind=ref.type, ref=ref.name)
 
     def list_states(self) -> Iterator[Keeper]:
-        """List the states that rows and files are followed through: those that keep files, and perhaps older ones."""
-        return self.list_keepers()
-
-    def describe_removed(self) -> str:
-        """Say what keeps the files that entries remove and no state needs."""
-        return f"entries that remove them; {self.table.traits.title}'s own cleaning passes them over"
+        """List the states that rows and files are followed through: those that keep files, else the newest thousands."""
+        if self.history_keeps:
+            yield from self.list_keepers()
+            return
+        for snapshot in self.table.snapshots[-_MOST_STATES:]:
+            yield Keeper(f"{self.noun} {snapshot.id}", snapshot, snapshot.path)
 
     def list_named(self, keeper: Keeper) -> Iterator[Reference]:
         """The files that a state names itself, beside manifest lists, manifests and their files. Raises `LakeError`."""
@@ -175,4 +192,9 @@ class Referring(Part):
 
         None for a file that is nowhere, -1 for one outside of the table that was not looked for.
         """
-        return (None for _ in recorded) if self.access is None else self.access.find_sizes(recorded)
+        if self.access is None:
+            return (None for _ in recorded)
+        if not self.records_locations:
+            recorded = ((path, None) for path, _ in recorded)
+        sizes: Iterator[int | None] = self.access.find_sizes(recorded)
+        return sizes
