@@ -76,40 +76,26 @@ class VersionDeletes(FileDeletes):
         return self._vectors[snapshot.id]
 
 
-class MappedRows(NamedRows):
-    """A data file, its columns found by their physical names; where the table maps by id and these are others, by id."""
+def open_mapped(storage: Storage, file: DataFile, context: LogContext) -> NamedRows:
+    """Open a data file by the physical names of its columns; where the table maps by id and these are others, by id."""
+    columns, settings = context.columns, context.configuration
 
-    def __init__(self, storage: Storage, file: DataFile, context: LogContext) -> None:
-        super().__init__(storage, file)
-        self._columns = context.columns
-        self._settings = context.configuration
-        self._parts = {field.source_name for field in context.partitioning.fields}
-
-    def find(self, way: Sequence[Field]) -> Any:
-        """See `StoredRows.find`."""
-        if way[0].name in self._parts:
-            return None
+    def name(way: Sequence[Field]) -> tuple[str, ...] | None:
         logical = ".".join(field.name for field in way)
-        leaf = next((leaf for leaf in self._columns.leaves if leaf.name == logical), None)
-        if leaf is None:
-            names: tuple[str, ...] = (self._columns.physical.get(way[0].name, way[0].name),)
-            return names if len(way) == 1 and self._has(names) else None
-        if self._has(leaf.physical):
+        leaf = next((leaf for leaf in columns.leaves if leaf.name == logical), None)
+        if leaf is not None:
             return leaf.physical
-        if self._settings.get("delta.columnMapping.mode", "none").lower() != "id":
-            return None
-        leaves = getattr(self._file.footer.facts, "leaves", ())
-        return next((tuple(one.path.split(".")) for one in leaves if one.field_id == way[-1].id), None)
+        return (columns.physical.get(logical, logical),) if len(way) == 1 else None
 
-    def find_system(self, name: str) -> Any:
-        """See `StoredRows.find_system`."""
-        column = self._settings.get(_SYSTEM.get(name, ""))
-        return (column,) if column and self._has((column,)) else None
+    system = {name: settings[key] for name, key in _SYSTEM.items() if settings.get(key)}
+    by_id = settings.get("delta.columnMapping.mode", "none").lower() == "id"
+    return NamedRows(storage, file, name, system=system, by_id=by_id)
 
 
 class DeltaLiving(Living):
     """What only a Delta table knows of lives."""
 
+    first_id = 0
     table: DeltaTable
 
     def open_deletes(self, files: Sequence[DataFile]) -> FileDeletes:
@@ -119,11 +105,7 @@ class DeltaLiving(Living):
     def open_rows(self, file: DataFile) -> StoredRows:
         """See `Living.open_rows`."""
         storage = self.table.storage
-        return super().open_rows(file) if storage is None else MappedRows(storage, file, self.table._context)
-
-    def begins_later(self, snapshot: Snapshot) -> bool:
-        """See `Living.begins_later`: only version 0 has nothing before it."""
-        return bool(snapshot.id)
+        return super().open_rows(file) if storage is None else open_mapped(storage, file, self.table._context)
 
     def describe_release(self, snapshot: Snapshot, when: str) -> str:
         """See `Living.describe_release`: its tombstone has to be older than the table's retention."""

@@ -98,13 +98,13 @@ class PaimonTable(TableObject, Table):
                 scan_manifests=partial(_PLAN_SCAN, context),
                 # only external paths are recorded as absolute locations; all else is found from partition and bucket
                 relocation=lambda: context.describe_relocation(context.options.get("path")),
-                mark=self._mark_state,
+                mark=self._mark_history,
             )
         )
         context.schemas.find_referred = lambda: self.current.schema_id if self.current else None
 
-    def _mark_state(self) -> tuple[str, Hashable]:
-        """The numbers of the snapshots, of which expiry removes the oldest, and the tags."""
+    def _mark_history(self) -> tuple[str, Hashable]:
+        """Mark the numbers of the snapshots, of which expiry removes the oldest, and the tags."""
         return f"snapshot {self.context.pointer.latest}", (tuple(self.context.pointer.ids), tuple(self.tags))
 
     def _describe_traits(self) -> Traits:

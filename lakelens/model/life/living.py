@@ -7,7 +7,7 @@ it. Rows of one key a reader merges: what a format's merge is given, and what co
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -99,24 +99,45 @@ class StoredRows(ABC):
         """All rows in pieces, an array for each column that was found. Raises `LakeError`."""
 
 
-class NamedRows(StoredRows):
-    """A file whose columns are found by name; `partition` holds columns that are not in it."""
+def name_as_shown(way: Sequence[Field]) -> tuple[str, ...] | None:
+    """Name a column in a file as the table shows it."""
+    return tuple(field.name for field in way)
 
-    def __init__(self, storage: Storage, file: DataFile, *, has_partition: bool = True) -> None:
+
+class NamedRows(StoredRows):
+    """A file whose columns are found by name.
+
+    `name` says what the file calls the column that some fields lead to, None where its schema has no such one. `system` are
+    the names that it has for columns of `SYSTEM`, where these are others. With `by_id` a column that is not there under its
+    name is found by its field id. Columns of the partition are not in the file, unless it `stores_partition`.
+    """
+
+    def __init__(
+        self,
+        storage: Storage,
+        file: DataFile,
+        name: Callable[[Sequence[Field]], tuple[str, ...] | None] = name_as_shown,
+        *,
+        system: Mapping[str, str] | None = None,
+        by_id: bool = False,
+        stores_partition: bool = False,
+    ) -> None:
         self._storage = storage
         self._file = file
-        self._has_partition = has_partition
-
-    def name(self, way: Sequence[Field]) -> tuple[str, ...] | None:
-        """Name what the file calls a column; None where its schema has no such one."""
-        return tuple(field.name for field in way)
+        self._name = name
+        self._system = system
+        self._by_id = by_id
+        self._partition = {} if stores_partition else file.partition
 
     def find(self, way: Sequence[Field]) -> Any:
         """See `StoredRows.find`."""
-        names = self.name(way)
-        if names is None or (self._has_partition and names[0] in self._file.partition):
+        if way[0].name in self._partition:
             return None
-        return names if self._has(names) else None
+        names = self._name(way)
+        if names is None or self._has(names):
+            return names
+        leaves = getattr(self._file.footer.facts, "leaves", ()) if self._by_id else ()
+        return next((tuple(leaf.path.split(".")) for leaf in leaves if leaf.field_id == way[-1].id), None)
 
     def _has(self, names: tuple[str, ...]) -> bool:
         import pyarrow as pa
@@ -141,12 +162,13 @@ class NamedRows(StoredRows):
 
     def find_system(self, name: str) -> Any:
         """See `StoredRows.find_system`."""
-        return (name,) if name in self._schema else None
+        column = name if self._system is None else self._system.get(name)
+        return (column,) if column in self._schema else None
 
     def get_constant(self, field: Field) -> Any:
         """See `StoredRows.get_constant`."""
-        if self._has_partition and field.name in self._file.partition:
-            value = self._file.partition[field.name]
+        if field.name in self._partition:
+            value = self._partition[field.name]
             return str(value) if value is not None and field.type.logical == "string" else value
         return field.initial_default
 
@@ -200,6 +222,9 @@ class Living(Part):
 
     answer = "life"
 
+    #: the id of the first state, where each has the next number; None where ids say nothing of their order
+    first_id: int | None = None
+
     def open_deletes(self, files: Sequence[DataFile]) -> FileDeletes:
         """Open what deletes rows of some data files, ready to be asked state by state."""
         return FileDeletes(files)
@@ -220,7 +245,9 @@ class Living(Part):
 
     def begins_later(self, snapshot: Snapshot) -> bool:
         """Check whether a state that has no state before it was not the first one: what was before it has expired."""
-        return snapshot.parent_id is not None
+        if self.first_id is None:
+            return snapshot.parent_id is not None
+        return snapshot.id is not None and snapshot.id > self.first_id
 
     def find_row_writer(self, snapshot: Snapshot, file: DataFile, sequence: int) -> Snapshot | None:
         """The commit that wrote a row which a later snapshot made visible, in `file`; None where that is not another."""

@@ -59,20 +59,18 @@ class PaimonDeletes(FileDeletes):
         return self._known[name]
 
 
-class PaimonRows(NamedRows):
-    """A data file, its columns found by the ids that the schema that it was written with gives to its names."""
+def open_by_ids(storage: Storage, file: PaimonDataFile) -> NamedRows:
+    """Open a data file by the ids that the schema that it was written with gives to the names of its columns.
 
-    def __init__(self, storage: Storage, file: PaimonDataFile) -> None:
-        super().__init__(storage, file, has_partition=False)
-        if file.write_cols is not None or file.file_name.endswith(".blob"):
-            message = "rows that are put together from files of some of their columns are not followed"
-            raise Unsupported(message, path=file.path)
-        self._fields = file.schema.fields
+    A column that was added later is null in older files. Raises `Unsupported` for files of some columns.
+    """
+    if file.write_cols is not None or file.file_name.endswith(".blob"):
+        message = "rows that are put together from files of some of their columns are not followed"
+        raise Unsupported(message, path=file.path)
 
-    def name(self, way: Sequence[Field]) -> tuple[str, ...] | None:
-        """See `NamedRows.name`."""
+    def name(way: Sequence[Field]) -> tuple[str, ...] | None:
         names: list[str] = []
-        fields: Any = self._fields
+        fields: Any = file.schema.fields
         for wanted in way:
             found = next((field for field in fields if field.id == wanted.id), None)
             if found is None:
@@ -81,20 +79,19 @@ class PaimonRows(NamedRows):
             fields = found.type.children
         return tuple(names)
 
-    def get_constant(self, field: Field) -> Any:
-        """See `StoredRows.get_constant`: a column that was added later is null in older files."""
-        return None
+    return NamedRows(storage, file, name, stores_partition=True)
 
 
 class PaimonLiving(Living):
     """What only a Paimon table knows of lives."""
 
+    first_id = 1
     table: PaimonTable
 
     def open_rows(self, file: DataFile) -> StoredRows:
         """See `Living.open_rows`."""
         found: Any = file
-        return PaimonRows(self.table.storage, found)
+        return open_by_ids(self.table.storage, found)
 
     def open_merge(self, snapshot: Snapshot, slots: Mapping[int, int]) -> Merge | None:
         """See `Living.open_merge`: by the options of the snapshot's schema, as a reader that travels there has them."""
@@ -106,10 +103,6 @@ class PaimonLiving(Living):
     def open_deletes(self, files: Sequence[DataFile]) -> FileDeletes:
         """See `Living.open_deletes`."""
         return PaimonDeletes(files)
-
-    def begins_later(self, snapshot: Snapshot) -> bool:
-        """See `Living.begins_later`: the first snapshot is number 1."""
-        return snapshot.id is not None and snapshot.id > 1
 
     def find_row_writer(self, snapshot: Snapshot, file: DataFile, sequence: int) -> Snapshot | None:
         """See `Living.find_row_writer`: with deletion vectors readers see a row once it is compacted out of level 0.
