@@ -11,7 +11,7 @@ to its end. `NotColumnar` alone does that: whatever else is raised is a mistake 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lakelens.lazy import dataclass
@@ -98,12 +98,6 @@ class ColumnarScan(FileScan):
     fast: bool | None = None
     snapshots: tuple[int, ...] = ()
 
-    @property
-    def refused(self) -> Mapping[str, LakeError]:
-        """The manifests that could not be read in this process, or not to their end, by path."""
-        refused: dict[str, LakeError] = self.__dict__.setdefault("_refused", {})
-        return refused
-
     @abstractmethod
     def load(self, tasks: Sequence[ScanTask]) -> Iterator[list[Part]]:
         """Runs of parts, in the order of the tasks. A manifest that cannot be opened is refused and has no part."""
@@ -123,7 +117,7 @@ class ColumnarScan(FileScan):
     def refuse(self, task: ScanTask, error: LakeError) -> None:
         """A manifest that cannot be read, or not to its end, is a finding."""
         self.is_whole = False
-        self.__dict__.setdefault("_refused", {})[task.path] = error.without_frames()
+        self.refused[task.path] = error.without_frames()
         self.findings.add_error(error, task.path, self.snapshots)
 
     def read(

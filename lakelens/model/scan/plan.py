@@ -13,10 +13,11 @@ The rows equal those of the record path (`build_table` over `DataFile` objects) 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from lakelens.caching import cached_property
 from lakelens.lazy import dataclass
 
 if TYPE_CHECKING:
@@ -166,8 +167,8 @@ class FileScan(ABC):
         findings: Findings = self.context.findings
         return findings
 
-    @property
-    def refused(self) -> Mapping[str, LakeError]:
+    @cached_property
+    def refused(self) -> dict[str, LakeError]:
         """The manifests that could not be read in this process, or not to their end, by path."""
         return {}
 

@@ -70,12 +70,6 @@ class LogScan(FileScan):
         self.columns = columns
         self.tasks = tuple(tasks)
         self.version = version
-        self._refused: dict[str, LakeError] = {}
-
-    @property
-    def refused(self) -> Mapping[str, LakeError]:
-        """See `FileScan.refused`."""
-        return self._refused
 
     def read(
         self, tasks: Sequence[ScanTask], request: ScanRequest, removals: pa.Table | None = None
@@ -161,7 +155,7 @@ class LogScan(FileScan):
                     yield [(_number(task, number), action) for number, action in numbered]
             except LakeError as error:
                 self.is_whole = False
-                self._refused[task.path] = error.without_frames()
+                self.refused[task.path] = error.without_frames()
                 self.findings.add_error(error, task.path, (self.version,))
         if waiting:
             yield join_rows(waiting)

@@ -28,7 +28,6 @@ from lakelens.io.ahead import fetch, fetch_along
 from lakelens.io.tracing import TracingStore
 from lakelens.model.datafile import DataFile
 from lakelens.model.fileset import FileColumns
-from lakelens.model.finding import Findings
 from lakelens.model.scan.columnar import ColumnarScan, Part
 from lakelens.model.scan.files_to_arrow import batch_entries
 from lakelens.model.scan.plan import FileBatch, ScanRequest, ScanTask
@@ -69,6 +68,8 @@ class IcebergScan(ColumnarScan):
     )
     absent = ("bucket", "level", "schema_id")
 
+    context: TableContext
+
     def __init__(
         self,
         context: TableContext,
@@ -77,20 +78,15 @@ class IcebergScan(ColumnarScan):
         *,
         fast: bool | None = None,
     ) -> None:
-        self._context = context
+        self.context = context
         self.snapshots = tuple(snapshots)
         self.tasks = tuple(tasks)
         self.fast = fast
 
     @property
-    def findings(self) -> Findings:
-        """See `FileScan.findings`."""
-        return self._context.findings
-
-    @property
     def columns(self) -> FileColumns:  # type: ignore[override]
         """As far as is known by now: manifests that are read may add some."""
-        return self._context.describe_columns()
+        return self.context.describe_columns()
 
     def load(self, tasks: Sequence[ScanTask]) -> Iterator[list[Part]]:
         """See `ColumnarScan.load`."""
@@ -116,17 +112,17 @@ class IcebergScan(ColumnarScan):
 
     def fetch(self, tasks: Sequence[ScanTask]) -> None:
         """See `FileScan.fetch`."""
-        fetch(self._context.access.store, documents=[task.path for task in tasks])
+        fetch(self.context.access.store, documents=[task.path for task in tasks])
 
     def build(self, parts: Sequence[Part], request: ScanRequest, removals: pa.Table | None) -> FileBatch:
         """See `ColumnarScan.build`."""
-        return build_batch(self._context, parts, request)
+        return build_batch(self.context, parts, request)
 
     def records(
         self, task: ScanTask, start: int, request: ScanRequest, removals: pa.Table | None = None
     ) -> Iterator[FileBatch]:
         """See `ColumnarScan.records`."""
-        entries, error = IcebergManifest(self._context, task.line, None).walk()
+        entries, error = IcebergManifest(self.context, task.line, None).walk()
         if error is not None:
             self.refuse(task, error)
         numbered = list(enumerate(entries))[start:]
@@ -141,16 +137,16 @@ class IcebergScan(ColumnarScan):
 
     def note_reads(self, tasks: Sequence[ScanTask]) -> None:
         for task in tasks:
-            self._context.access.note_read(task.path)
+            self.context.access.note_read(task.path)
 
     def with_tasks(self, tasks: Sequence[ScanTask]) -> IcebergScan:
         """The same scan over other tasks."""
-        return IcebergScan(self._context, tasks, self.snapshots, fast=self.fast)
+        return IcebergScan(self.context, tasks, self.snapshots, fast=self.fast)
 
     def _open_all(self, tasks: Sequence[ScanTask], opened: list[OpenManifest]) -> Iterator[bytes]:
         """Open the bytes of each Avro file that has a header; of a Parquet manifest, which is read elsewhere, none."""
         for task in tasks:
-            manifest = IcebergManifest(self._context, task.line, None)
+            manifest = IcebergManifest(self.context, task.line, None)
             try:
                 data = manifest.open()
             except LakeError as error:
@@ -164,7 +160,7 @@ class IcebergScan(ColumnarScan):
 
     def __getstate__(self) -> dict[str, Any]:
         return {
-            "context": _pack_context(self._context),
+            "context": _pack_context(self.context),
             "snapshots": self.snapshots,
             "tasks": self.tasks,
             "fast": self.fast,
