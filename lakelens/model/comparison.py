@@ -141,23 +141,40 @@ class FileComparison(ABC):
 class WholeComparison(FileComparison):
     """All files of one state against all of the other: for copies of a table, and where nothing cheaper is certain.
 
-    `identify` gives what the same file has in common in both states, where that is not its identity.
+    `identify` gives what the same file has in common in both states, where that is not its identity. With `name` a file
+    that differs, but whose recorded path stands for the same name on both sides, is the same file with other facts.
     """
 
     def __init__(
-        self, before: FileSet, after: FileSet, identify: Callable[[DataFile], Hashable] | None = None
+        self,
+        before: FileSet,
+        after: FileSet,
+        identify: Callable[[DataFile], Hashable] | None = None,
+        *,
+        name: Callable[[str], str] | None = None,
     ) -> None:
         super().__init__(before, after)
         self._identify = identify
+        self._name = name
 
     def find_changes(self) -> tuple[FileSet, FileSet]:
         """Find the differences of the two sets."""
         before, after, identify = self._before, self._after, self._identify
         if identify is None:
-            return after - before, before - after
+            sides = after - before, before - after
+            return sides if self._name is None else _drop_common(sides, self._name)
         old, new = ({identify(file) for file in files} for files in (before, after))
         added = after.where(lambda found: identify(found) not in old)
         return added, before.where(lambda found: identify(found) not in new)
+
+
+def _drop_common(sides: tuple[FileSet, FileSet], name: Callable[[str], str]) -> tuple[FileSet, FileSet]:
+    """Drop the files of which both sides have one of the same name."""
+    new, old = ({name(path) for (path,) in side.pick("recorded_path")} for side in sides)
+    if not (kept := new & old):
+        return sides
+    added, removed = (side.where(lambda file: name(file.recorded_path) not in kept) for side in sides)
+    return added, removed
 
 
 #: What a file has in common with its copy in a table that is elsewhere.

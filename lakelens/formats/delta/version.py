@@ -44,19 +44,6 @@ _SOON = timedelta(minutes=10)
 _COUNTED = 1_000  # live files whose statistics are read for a card
 
 
-class VersionComparison(WholeComparison):
-    """All files of two versions; one of which only the vector, or what is recorded of it, is another is the same file."""
-
-    def find_changes(self) -> tuple[FileSet, FileSet]:
-        """See `FileComparison.find_changes`."""
-        sides = super().find_changes()
-        new, old = ({clean_path(path) for (path,) in side.pick("recorded_path")} for side in sides)
-        if not (kept := new & old):
-            return sides
-        added, removed = (side.where(lambda file: file.logical_path not in kept) for side in sides)
-        return added, removed
-
-
 class DeltaSnapshot(Snapshot):
     """One version. `operation`, `isolation_level`, `user_metadata` and so on are what its commit says of itself: it is read
     when one of them is asked for.
@@ -382,7 +369,8 @@ class DeltaSnapshot(Snapshot):
     answers = SnapshotAnswers(
         files=_open_files,
         schema=_read_schema,
-        compare_files=lambda before, after: VersionComparison(before.files, after.files),
+        # a file of which only the vector, or what is recorded of it, is another is the same file
+        compare_files=lambda before, after: WholeComparison(before.files, after.files, name=clean_path),
         manifest_lists=_name_lists,
         partitioning=_make_partitioning,
         index_files=_list_index_files,
