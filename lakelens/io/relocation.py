@@ -67,6 +67,11 @@ class Locator:
     '/now/t/metadata/v1.metadata.json'
     >>> locator.locate("/mnt/other.parquet"), locator.unmapped
     ('/mnt/other.parquet', ['/mnt/other.parquet'])
+
+    A table that `stands_still` is where it was recorded: then locations elsewhere are those of other places.
+
+    >>> Locator("/wh/t", ["file:/wh/t"], folders=("data",), stands_still=True).locate("/mnt/t/data/f.parquet")
+    '/mnt/t/data/f.parquet'
     """
 
     def __init__(
@@ -76,6 +81,7 @@ class Locator:
         *,
         folders: Iterable[str] = (),
         scheme: str = "file",
+        stands_still: bool = False,
     ) -> None:
         head, mark, rest = root.partition("://")
         self.root = head + mark + _clean(rest) if mark else _clean(root)
@@ -83,12 +89,16 @@ class Locator:
         self.place = "/" + split_location(self.root)[1].strip("/")
         self.scheme = scheme
         self._folders = tuple(folders)
+        self._stands_still = stands_still
+        given = list(recorded_roots)
+        #: what relative locations may begin with
+        self._base = split_location(given[0])[1].lstrip("/") if given else ""
         self._roots: list[tuple[str, str]] = []  # (recorded, normalised), longest first
         #: the directories in which the table has stood, as recorded
         self.homes: list[str] = []
         self._unmapped: dict[str, None] = {}
         self._used: dict[str, str] = {}
-        for recorded in recorded_roots:
+        for recorded in given:
             self.add_root(recorded, is_home=True)
 
     def add_root(self, recorded: str, *, is_home: bool = False) -> None:
@@ -108,9 +118,11 @@ class Locator:
         if len(recorded) > _LONGEST:
             self._unmapped.setdefault(recorded)
             return recorded
-        scheme, path = split_location(recorded)
-        if not scheme and not path.startswith("/"):
-            return f"{self.root}/{path}"  # relative: an Iceberg v4 draft table, or a writer's mistake
+        path = split_location(recorded)[1]
+        if not path.startswith("/"):
+            return self._locate_relative(path)
+        if self._stands_still and not self._lies_below(path.strip("/"), self.place.strip("/")):
+            return self.in_store(path)
         below = self._below_root(path)
         if below is None and self._lies_below(path, self.place):
             return self.in_store(path)
@@ -120,6 +132,20 @@ class Locator:
             return f"{self.root}/{below}" if below else self.root
         self._unmapped.setdefault(recorded)
         return self.in_store(path)
+
+    def _locate_relative(self, path: str) -> str:
+        """Locate a relative location, of a draft of Iceberg v4 or by a writer's mistake.
+
+        It is below the table's location when it begins with that itself, else from one of the format's folders on.
+        """
+        if self._base and self._lies_below(path, self._base):
+            return f"{self.root}/{path[len(self._base) :].lstrip('/')}".rstrip("/")
+        parts = path.split("/")
+        names = (posixpath.basename(self.root), posixpath.basename(self._base))
+        for index, part in enumerate(parts[:-1]):
+            if part in self._folders and (index == 0 or parts[index - 1] in names):
+                return "/".join([self.root, *parts[index:]])
+        return f"{self.root}/{path}"
 
     def keep_unmapped(self, recorded: str) -> None:
         """Keep a recorded location whose file is not where the rules place it, but still where it was recorded."""
@@ -145,6 +171,8 @@ class Locator:
         >>> locator.was_at_home("file:/was/t/data/f.parquet"), locator.was_at_home("file:/import/data/f.parquet")
         (True, False)
         """
+        if self._stands_still:
+            return False
         path = split_location(recorded)[1]
         homes = (split_location(home)[1] for home in self.homes)
         return any(self._lies_below(path, home) and home != self.place for home in homes)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lakelens.formats.iceberg.discovery.locations import IcebergLocator
+from lakelens.io.relocation import Locator
 from lakelens.model.table import Table
 from tests.fuzz import copies, gone_on
 from tests.fuzz.courses import Settings
@@ -34,7 +34,7 @@ def test_a_copy_is_judged(settings: Settings, tmp_path: Path) -> None:
 
 
 def test_a_copy_that_is_called_whole_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(IcebergLocator, "was_at_home", lambda locator, recorded: False)
+    monkeypatch.setattr(Locator, "was_at_home", lambda locator, recorded: False)
     walk, _ = walk_copy(PLACES[0], tmp_path)
     assert [failure.cause for failure in walk.failures] == ["a copy that lacks a file is called whole"]
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakelens.formats.iceberg.discovery.locations import IcebergLocator
+from lakelens.formats.iceberg.discovery.locations import make_locator
 from lakelens.formats.iceberg.scan import plan as scan_plan
 from lakelens.formats.iceberg.scan.batch import locate_all
 from lakelens.formats.iceberg.scan.plan import IcebergScan
@@ -281,7 +281,7 @@ def test_locations_below_one_root_are_those_one_by_one(
     root: str, names: list[list[str]], roots: list[str], now: str, stands_still: bool
 ) -> None:
     recorded = ["/".join([root, *parts]) + ".parquet" for parts in names]
-    many, single = (IcebergLocator(now, roots[0], stands_still=stands_still) for _ in range(2))
+    many, single = (make_locator(now, roots[0], stands_still=stands_still) for _ in range(2))
     for locator in (many, single):
         for further in roots[1:]:
             locator.add_root(further)

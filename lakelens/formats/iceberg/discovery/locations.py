@@ -21,44 +21,23 @@ _PATH_PROPERTIES = (
 )
 
 
-class IcebergLocator(Locator):
-    """Maps recorded locations; knows whether the table was moved at all, and what relative locations are relative to.
+def make_locator(
+    root: str, location: str | None, scheme: str = "file", *, stands_still: bool = False
+) -> Locator:
+    """Make the locator of a table by its `location`: one that is there was not moved.
 
-    >>> IcebergLocator("/now/t", "file:/was/t").locate("file:/was/t/data/f.parquet")
+    >>> make_locator("/now/t", "file:/was/t").locate("file:/was/t/data/f.parquet")
     '/now/t/data/f.parquet'
-    >>> IcebergLocator("/wh/t", "file:///wh/t").locate("/mnt/t/data/f.parquet")
+    >>> make_locator("/wh/t", "file:///wh/t").locate("/mnt/t/data/f.parquet")
     '/mnt/t/data/f.parquet'
     """
-
-    def __init__(
-        self, root: str, location: str | None, scheme: str = "file", *, stands_still: bool = False
-    ) -> None:
-        super().__init__(root, [location] if location else [], folders=FOLDERS, scheme=scheme)
-        _, self._recorded = split_location(location or "")
-        self.is_moved = not stands_still and self._recorded.strip("/") != self.place.strip("/")
-
-    def was_at_home(self, recorded: str) -> bool:
-        return self.is_moved and super().was_at_home(recorded)
-
-    def locate(self, recorded: str) -> str:
-        path = split_location(recorded)[1]
-        if not path.startswith("/"):
-            # below the location when it begins with the location itself, else from one of the format's folders on
-            base = self._recorded.lstrip("/")
-            if base and (path == base or path.startswith(base + "/")):
-                return f"{self.root}/{path[len(base) :].lstrip('/')}".rstrip("/")
-            parts = path.split("/")
-            name = posixpath.basename(self.root)
-            for index, part in enumerate(parts[:-1]):
-                if part in FOLDERS and (index == 0 or parts[index - 1] in (name, posixpath.basename(base))):
-                    return "/".join([self.root, *parts[index:]])
-            return f"{self.root}/{path}"
-        if self.is_moved or self._lies_below(path.strip("/"), self.place.strip("/")):
-            return super().locate(recorded)
-        return self.in_store(path)
+    place = Locator(root, scheme=scheme).place
+    stands_still = stands_still or split_location(location or "")[1].strip("/") == place.strip("/")
+    roots = [location] if location else []
+    return Locator(root, roots, folders=FOLDERS, scheme=scheme, stands_still=stands_still)
 
 
-def build_locator(root: str, folder: str, document: Document, scheme: str) -> IcebergLocator:
+def build_locator(root: str, folder: str, document: Document, scheme: str) -> Locator:
     """Build the locator of a table, with every place where the document shows that the table has been.
 
     `folder` is the directory that the metadata document was read from: a document that records other metadata in that
@@ -69,7 +48,7 @@ def build_locator(root: str, folder: str, document: Document, scheme: str) -> Ic
     parents = list(dict.fromkeys([*logged, *document.snapshots.list_folders]))
     places = {split_location(parent)[1].strip("/") for parent in parents}
     stands_still = split_location(folder)[1].strip("/") in places
-    locator = IcebergLocator(root, typed.location, scheme, stands_still=stands_still)
+    locator = make_locator(root, typed.location, scheme, stands_still=stands_still)
     properties = typed.properties or {}
     named = [(properties.get(name), expected) for name, expected in _PATH_PROPERTIES]
     apart = [(place.rstrip("/"), expected) for place, expected in named if isinstance(place, str)]
