@@ -185,7 +185,7 @@ class FileScan(ABC):
     def fetch(self, tasks: Sequence[ScanTask]) -> None:
         """Read the manifests of some tasks together, where each request waits for a network: they are going to be read."""
         if self.context is not None:
-            self.context.store.fetch([("read", task.path) for task in tasks])
+            self.context.access.store.fetch([("read", task.path) for task in tasks])
 
     def removals(self, tasks: Sequence[ScanTask] | None = None) -> pa.Table:
         """Say what DELETE entries take away: `identity` (binary, unique) and `order` (int64) of the last such entry.
@@ -212,8 +212,11 @@ class FileScan(ABC):
     def with_tasks(self, tasks: Sequence[ScanTask]) -> FileScan:
         """The same scan over other tasks (some of its own, usually)."""
 
-    def note_reads(self, tasks: Sequence[ScanTask]) -> None:  # noqa: B027
-        """Note that other processes read these manifests, as if they were read here. What lists files has none to note."""
+    def note_reads(self, tasks: Sequence[ScanTask]) -> None:
+        """Note that other processes read these manifests, as if they were read here."""
+        if self.context is not None:
+            for task in tasks:
+                self.context.access.note_read(task.path)
 
 
 def find_live(identity: pa.Array, order: pa.Array, removals: pa.Table | None) -> pa.Array | None:

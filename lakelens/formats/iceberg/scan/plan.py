@@ -24,7 +24,7 @@ from lakelens.formats.iceberg.metadata.document import decode_document
 from lakelens.formats.iceberg.metadata.wire import WireMetadata
 from lakelens.formats.iceberg.scan.batch import build_batch, encode_files
 from lakelens.formats.iceberg.scan.entries import OpenManifest
-from lakelens.io.ahead import fetch, fetch_along
+from lakelens.io.ahead import fetch_along
 from lakelens.io.tracing import TracingStore
 from lakelens.model.datafile import DataFile
 from lakelens.model.fileset import FileColumns
@@ -110,10 +110,6 @@ class IcebergScan(ColumnarScan):
         if waiting:
             yield waiting
 
-    def fetch(self, tasks: Sequence[ScanTask]) -> None:
-        """See `FileScan.fetch`."""
-        fetch(self.context.access.store, documents=[task.path for task in tasks])
-
     def build(self, parts: Sequence[Part], request: ScanRequest, removals: pa.Table | None) -> FileBatch:
         """See `ColumnarScan.build`."""
         return build_batch(self.context, parts, request)
@@ -134,10 +130,6 @@ class IcebergScan(ColumnarScan):
     def encode(self, files: Sequence[DataFile]) -> pa.Array:
         """See `FileScan.encode`."""
         return encode_files(files)
-
-    def note_reads(self, tasks: Sequence[ScanTask]) -> None:
-        for task in tasks:
-            self.context.access.note_read(task.path)
 
     def with_tasks(self, tasks: Sequence[ScanTask]) -> IcebergScan:
         """The same scan over other tasks."""

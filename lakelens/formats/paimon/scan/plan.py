@@ -314,10 +314,6 @@ class PaimonScan(ColumnarScan):
             self._check_total(self._tally.count_records())
         return True
 
-    def note_reads(self, tasks: Sequence[ScanTask]) -> None:
-        for task in tasks:
-            self.context.access.note_read(task.path)
-
     def with_tasks(self, tasks: Sequence[ScanTask]) -> PaimonScan:
         """See `FileScan.with_tasks`."""
         chosen = PaimonScan(self.context, self.columns, tasks, self.kept, self.snapshots, self.fast)
