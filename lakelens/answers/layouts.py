@@ -105,7 +105,7 @@ ADVISE = Question(
         *("verdict", "reason", "headline"),
         Datum("snapshot_id", "snapshot.id"),
         *("source", "sampled_rows", "sampled_files", "files", "size_bytes", "asked", "predicates"),
-        *("today_bytes", "then_bytes", "saved_bytes", "today_row_groups", "today_requests"),
+        *("weighed_by", "today_bytes", "then_bytes", "saved_bytes", "today_row_groups", "today_requests"),
         *("tried", "not_foretold"),
         Datum("layouts", names=("*",)),
         *("calls", "assumptions"),

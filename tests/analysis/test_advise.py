@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import lakelens as ll
+from lakelens.analysis.explain.judgement import REASONS
 from lakelens.errors import LakeError, Missing, Unsupported
 from lakelens.opening import open_table
 from tests.lakes.layouts import drawn
@@ -162,6 +163,61 @@ def test_the_best_of_what_spark_made_is_found_on_drawn_tables(lakes: Path) -> No
         if said not in best:
             missed[folder] = f"{said}, not {best}"
     assert len(drawn.TABLES) == 20 and len(missed) <= 2, missed
+
+
+def test_row_groups_advise_no_worse_on_drawn_tables(lakes: Path) -> None:
+    """Their files have one row group each: by row groups as by files the same is advised."""
+    for folder, case in drawn.TABLES.items():
+        table, asked = open_table(lakes / folder), dict(case.asked)
+        by_files, by_groups = (
+            table.advise(asked, target_file_size=TARGETS[folder], sample=100_000, row_groups=counted)
+            for counted in (False, True)
+        )
+        assert (by_files.weighed_by, by_groups.weighed_by) == ("files", "row groups")
+        assert by_groups.verdict == by_files.verdict and by_groups.today_bytes == by_files.today_bytes
+
+
+def test_row_groups_are_weighed_as_spark_wrote_them(lakes: Path) -> None:
+    """Where files have several, what a layout reads is near to the row groups that Spark's files leave: files are not."""
+    folder, weighed = "scans", 0
+    table, asked = open_table(lakes / folder), dict(TABLES[folder].asked)
+    advice = table.advise(asked, target_file_size=TARGETS[folder], sample=100_000, row_groups=True)
+    assert advice.weighed_by == "row groups" and any(
+        "row groups that bounds" in s for s in advice.assumptions
+    )
+    assert name_deed(folder, advice.best) in TABLES[folder].planted
+    skipped = 0
+    for where, number in asked.items():
+        for read in table.explain(where, row_groups=True).row_groups:
+            is_left = [code < 0 or REASONS[code] in ("dictionary", "bloom") for code in read.judgement.reason]
+            pairs = zip(read.groups.size_bytes, is_left, strict=True)
+            skipped += number * sum(size for size, is_kept in pairs if not is_kept)
+    whole = sum(table.explain(where).size_bytes * number for where, number in asked.items())
+    assert advice.today_bytes == whole - skipped
+    for row in advice.layouts:
+        name = f"{folder}: {name_deed(folder, row.wanted)}"
+        if name in DEEDS:
+            deed = DEEDS[name]
+            files, size, _, of_groups = next(
+                reads for reads in deed["reads"].values() if reads[2] == deed["outputs"][2]
+            )
+            beside = (size - of_groups) / files  # what a file has beside its row groups
+            reads = {where: deed["reads"][where] for where in asked}
+            done = sum((reads[where][3] + beside * reads[where][0]) * asked[where] for where in asked)
+            assert abs(row.then_bytes - done) <= 0.15 * done, (name, row.then_bytes, done)
+            whole_files = sum(reads[where][1] * asked[where] for where in asked)
+            assert name != "scans: sort shelf" or whole_files > 3 * row.then_bytes
+            weighed += 1
+    assert weighed >= 3
+
+
+def test_row_groups_that_are_not_known_are_not_weighed(lakes: Path) -> None:
+    table, asked = open_table(lakes / "scans"), dict(TABLES["scans"].asked)
+    advice = table.advise(asked, target_file_size=TARGETS["scans"], sample=20, row_groups=True)
+    assert advice.weighed_by == "files" and any("as a whole" in said for said in advice.assumptions)
+    assert advice.today_bytes == sum(
+        table.explain(where).size_bytes * number for where, number in asked.items()
+    )
 
 
 def test_a_table_that_needs_nothing_is_left(lakes: Path) -> None:

@@ -1,18 +1,19 @@
 """Which layout pays for the predicates that are asked of a table: each that is worth a try is foretold, and ranked.
 
-A layout is ranked by the bytes that it saves for each byte that is rewritten, at the given frequencies; of those that save
-as many per cent of what is read the simpler comes first. Leaving the table as it is is a layout like the others: it is the
-best where no other saves more bytes than are rewritten, or so few that foretelling may be as wrong.
+A layout is ranked by the bytes that it saves for each byte that is rewritten, at the given frequencies: those of whole
+files, or, where row groups are asked for and known of all layouts, less the row groups that are ruled out. Of those that
+save as many per cent of what is read the simpler comes first. Leaving the table as it is is a layout like the others: it is
+the best where no other saves more bytes than are rewritten, or so few that foretelling may be as wrong.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from lakelens.analysis.layout.candidates import list_candidates
-from lakelens.analysis.layout.ground import Ground, Laid, ask_all, count_requests
+from lakelens.analysis.layout.ground import Ground, GroupsRead, Laid, ask_all, count_requests
 from lakelens.analysis.layout.wanted import WantedLayout, read_size
 from lakelens.display import Displayable, Named
 from lakelens.errors import LakeError
@@ -86,15 +87,28 @@ class Advice(Tabular, Displayable):
         self.asked = sum(ground.asked.values())
         self.predicates = len(ground.asked)
         self.files, self.size_bytes = len(ground.facts), int(ground.sizes.sum())
-        self.today_bytes = sum(ground.today[text][1] * number for text, number in ground.asked.items())
-        opened = sum(ground.today[text][0] * number for text, number in ground.asked.items())
+        opened = sum(ground.today[text].files * number for text, number in ground.asked.items())
+        today = ground.sum_groups(lambda text: ground.groups_today[text][0])
         #: the row groups and requests of all queries today, where they were asked for
-        self.today_row_groups = ground.sum_groups(lambda text: ground.groups_today[text][0])
+        self.today_row_groups = today.number
         self.today_requests = count_requests(opened, self.today_row_groups)
         self.source = ground.rows.source
         self.sampled_rows = len(ground.rows) if self.source == "sample" else 0
         self.sampled_files = ground.rows.read_files
-        tried = list(self._try_layouts(target_file_size))
+        pairs = list(self._try_layouts(target_file_size, today.number is not None))
+        #: what bytes are counted of: row groups that are read, where they are known of all that is compared, else files
+        self.weighed_by = "files"
+        if today.number is not None and all(by_groups is not None for _, by_groups in pairs):
+            self.weighed_by = "row groups"
+        self.today_bytes = sum(
+            ground.today[text].size_bytes * number for text, number in ground.asked.items()
+        )
+        if self.weighed_by == "row groups":
+            self.today_bytes -= today.skipped_bytes or 0
+        tried = [
+            by_groups if by_groups is not None and self.weighed_by == "row groups" else by_files
+            for by_files, by_groups in pairs
+        ]
         groups, requests = self.today_row_groups, self.today_requests
         leave = TriedLayout(
             0, _LEAVE_IT, 0, 0, None, self.today_bytes, None, 0, "", "", None, groups, requests
@@ -105,40 +119,64 @@ class Advice(Tabular, Displayable):
         self.calls = (
             () if best.wanted is None else ground.rules.write_calls(ground.arrange(best.wanted).resolved)
         )
-        self.assumptions = (*ground.rules.assumptions, *ground.list_doubts(best.then_files or self.files))
+        self.assumptions = (
+            *ground.rules.assumptions,
+            *ground.list_doubts(best.then_files or self.files),
+            "bytes are those of the files that are read, "
+            + (
+                "without the row groups that bounds rule out"
+                if self.weighed_by == "row groups"
+                else "as a whole"
+            ),
+        )
         self.reads = table.reads - ground.before
 
-    def _try_layouts(self, target_file_size: Any) -> Iterator[TriedLayout]:
+    def _try_layouts(
+        self, target_file_size: Any, with_groups: bool
+    ) -> Iterator[tuple[TriedLayout, TriedLayout | None]]:
+        """Try each layout, weighed by whole files and by row groups; None where these are not known."""
         ground = self._ground
         for layout in list_candidates(ground, target_file_size):
             laid = ground.arrange(layout)
             if laid.refusal:
                 said = laid.refusal
-                yield TriedLayout(
+                row = TriedLayout(
                     0, str(layout), None, self.size_bytes, None, None, None, 0, "", said, layout
                 )
+                yield row, row
             else:
-                yield self._weigh(layout, laid)
+                groups = {text: laid.read_groups(text) for text in ground.asked} if with_groups else {}
+                is_known = with_groups and all(read.number is not None for read in groups.values())
+                yield (
+                    self._weigh(layout, laid, groups, False),
+                    self._weigh(layout, laid, groups, True) if is_known else None,
+                )
 
-    def _weigh(self, layout: WantedLayout, laid: Laid) -> TriedLayout:
-        """Weigh a layout against today."""
-        then, losses, opened = 0, {}, 0
+    def _weigh(
+        self, layout: WantedLayout, laid: Laid, groups: Mapping[str, GroupsRead], by_groups: bool
+    ) -> TriedLayout:
+        """Weigh a layout against today: by the bytes of whole files, or without the row groups that are ruled out."""
+        then = saved = opened = 0
+        losses = {}
         for text, number in self._ground.asked.items():
             files, size = laid.count(text)
             opened += files * number
             files_today, size_today, *_ = self._ground.today[text]
+            if by_groups:
+                size -= groups[text].skipped_bytes or 0
+                size_today -= self._ground.groups_today[text][0].skipped_bytes or 0
             then += size * number
+            saved += (size_today - size) * number
             if size > size_today:
                 losses[text] = ((size - size_today) * number, f"{files_today:,} → {files:,} files: {text}")
         worst = max(losses.values(), default=(0, ""))[1]
-        saved, rewritten = self.today_bytes - then, self.size_bytes
+        rewritten = self.size_bytes
         per_byte = round(saved / rewritten, 3) if rewritten else 0.0
-        said = str(layout)
-        groups = self._ground.sum_groups(laid.count_groups)
-        requests = count_requests(opened, groups)
+        read = self._ground.sum_groups(groups.__getitem__) if groups else GroupsRead(None, None)
+        requests = count_requests(opened, read.number)
         return TriedLayout(
             0,
-            said,
+            str(layout),
             saved,
             rewritten,
             per_byte,
@@ -148,7 +186,7 @@ class Advice(Tabular, Displayable):
             worst,
             "",
             layout,
-            groups,
+            read.number,
             requests,
         )
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lakelens.analysis.explain.explanation import Explanation
 from lakelens.analysis.explain.files import FileFacts, judge_files, list_leaves
-from lakelens.analysis.explain.levels import judge_groups, try_indexes
+from lakelens.analysis.explain.levels import FileGroups, judge_groups, try_indexes
 from lakelens.analysis.layout.known import KnownRows, draw_rows, read_rows
 from lakelens.analysis.layout.laid import LaidPlacement, describe_parts
 from lakelens.analysis.layout.laying import Laying
@@ -24,7 +24,7 @@ from lakelens.caching import cached_property
 from lakelens.errors import LakeError, Unsupported, say_value
 from lakelens.model.comparison import sum_known
 from lakelens.model.driver import open_part
-from lakelens.model.measures.laying import LayoutRules
+from lakelens.model.measures.laying import WHOLE_FILE, LayoutRules
 from lakelens.model.scan.placement import open_placement
 from lakelens.model.stats import list_terms
 
@@ -115,6 +115,16 @@ class ReadToday(NamedTuple):
     by: str
     kept_files: int
     kept_bytes: int
+
+
+class GroupsRead(NamedTuple):
+    """What bounds leave of the row groups of files that are read: their number, and the bytes of those they rule out.
+
+    None where they are not known.
+    """
+
+    number: int | None
+    skipped_bytes: int | None
 
 
 class Ground:
@@ -234,12 +244,9 @@ class Ground:
         return read
 
     @cached_property
-    def groups_today(self) -> dict[str, tuple[int | None, int | None]]:
-        """Of each predicate the row groups that it reads by the footers of the files, and those that stay as they are.
-
-        None where files have none.
-        """
-        groups: dict[str, tuple[int | None, int | None]] = {}
+    def groups_today(self) -> dict[str, tuple[GroupsRead, GroupsRead]]:
+        """Of each predicate the row groups that it reads by the footers of the files, and those that stay as they are."""
+        groups: dict[str, tuple[GroupsRead, GroupsRead]] = {}
         moved = frozenset(path for (path,) in self.moved.pick("path")) if self.is_part else None
         merging, storage, findings = self.placement.merging, self.table.storage, self.table.findings
 
@@ -250,21 +257,23 @@ class Ground:
             condition = self.conditions[text]
             judged = judge_groups(condition, explained.kept, merging, note, storage, by_footers=True)
             stays = [read for read in judged if moved is not None and read.file.path not in moved]
-            all_read, kept = (
-                sum_known(
-                    *(None if read.judgement is None else int(read.judgement.kept.sum()) for read in some)
-                )
-                for some in (judged, stays)
-            )
-            groups[text] = all_read, kept
+            groups[text] = _sum_groups(judged), _sum_groups(stays)
         return groups
 
-    def sum_groups(self, count: Callable[[str], int | None]) -> int | None:
+    def sum_groups(self, count: Callable[[str], GroupsRead]) -> GroupsRead:
         """Sum the row groups of all predicates, each as often as it is asked; None where not known, or not asked for."""
         if not self.with_row_groups:
-            return None
-        counts = [(count(text), number) for text, number in self.asked.items()]
-        return sum_known(*(None if groups is None else groups * number for groups, number in counts))
+            return GroupsRead(None, None)
+        reads = [(count(text), number) for text, number in self.asked.items()]
+        return GroupsRead(
+            sum_known(*(None if read.number is None else read.number * number for read, number in reads)),
+            sum_known(
+                *(
+                    None if read.skipped_bytes is None else read.skipped_bytes * number
+                    for read, number in reads
+                )
+            ),
+        )
 
     def _take(self, places: NDArray[np.int64]) -> Any:
         return self.live.take(self.facts.places[places].tolist())
@@ -413,16 +422,35 @@ class Laid:
         size = int(facts.numpy("size_bytes")[kept].sum())
         return today.kept_files + int(kept.sum()), today.kept_bytes + size
 
-    def count_groups(self, text: str) -> int | None:
-        """Count the row groups that a predicate would read of its files; None where their size is not known."""
+    def read_groups(self, text: str) -> GroupsRead:
+        """Foretell which row groups a predicate would read of its files; None where their size is not known."""
         import numpy as np
 
         laying, condition = self.laying, self.ground.conditions[text]
         _, stays = self.ground.groups_today[text]
-        if self.moves_nothing or stays is None:
+        if self.moves_nothing or stays.number is None or stays.skipped_bytes is None:
             return stays
         if not laying.group_rows:
-            return None
-        kept = judge_files(condition, self._facts(1.0)).kept
+            return GroupsRead(None, None)
+        groups = self._facts(1.0, True)
         file = np.searchsorted(laying.starts, laying.group_starts, side="right") - 1
-        return stays + int((judge_files(condition, self._facts(1.0, True)).kept & kept[file]).sum())
+        is_open = judge_files(condition, self._facts(1.0)).kept[file]
+        kept = is_open
+        if self.ground.rules.row_group != WHOLE_FILE:
+            kept = judge_files(condition, groups).kept & is_open
+        # what a row group has beside its columns is read with the footer
+        sizes = np.maximum(groups.numpy("size_bytes") - laying.weights.overhead, 0)
+        skipped = int(sizes[is_open & ~kept].sum())
+        return GroupsRead(stays.number + int(kept.sum()), stays.skipped_bytes + skipped)
+
+
+def _sum_groups(judged: Iterable[FileGroups]) -> GroupsRead:
+    """Sum what is left of the row groups of some files, and the bytes of the others; None where a file has none."""
+    count = skipped = 0
+    for read in judged:
+        if read.judgement is None or read.groups is None:
+            return GroupsRead(None, None)
+        count += int(read.judgement.kept.sum())
+        pairs = zip(read.groups.size_bytes, read.judgement.kept.tolist(), strict=True)
+        skipped += sum(size for size, is_kept in pairs if not is_kept)
+    return GroupsRead(count, skipped)

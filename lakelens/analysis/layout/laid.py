@@ -137,7 +137,7 @@ def describe_parts(
         field.name: column.values.take(pa.array(column.codes[first], mask=column.codes[first] < 0))
         for field, column in zip(laying.partition_fields, laying.partitions, strict=True)
     }
-    sizes = laying.weigh(np.add.reduceat(known.sizes[order], starts))
+    sizes = laying.weigh(np.add.reduceat(known.sizes[order], starts), rows)
     return LaidFiles(rows, sizes, lower, upper, nulls, nans, partitions)
 
 

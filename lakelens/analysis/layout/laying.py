@@ -165,11 +165,16 @@ class Laying:
         """How many bytes columns take in the new order, of what all take today."""
         return measure_growth(self.rows, self.order, len(self.starts), self.weights)
 
-    def weigh(self, sizes: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Weigh new files whose rows take some bytes today."""
-        total, beside = float(self.rows.sizes.sum()), self.weights.overhead
-        # what a file has beside its columns it has again in each new file
-        return sizes * max(self.growth - beside * self._files / max(total, 1), 0.0) + beside
+    def weigh(self, sizes: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Weigh new files, or row groups, of some rows that take some bytes today."""
+        import numpy as np
+
+        total, weights = float(self.rows.sizes.sum()), self.weights
+        # what a row group has beside its columns it has again in each new one
+        beside = weights.overhead * weights.groups * self._files / max(total, 1)
+        groups = np.ceil(rows / weights.full_group - 1e-6) if weights.full_group else np.ones(len(rows))
+        weighed: NDArray[np.float64] = sizes * max(self.growth - beside, 0.0) + weights.overhead * groups
+        return weighed
 
     @cached_property
     def group_rows(self) -> float:

@@ -1,7 +1,8 @@
 """What rows weigh: by the footers of some files, and by how much better or worse columns compress in another order.
 
-footers    at most 8: the bytes of a row before compression, of a file beside its columns, the share of each column
-growth     the sampled columns encoded as Parquet in the order that they have and in the new one, a row group a file
+footers    at most 8: the bytes of a row before compression, of a row group beside its columns, the share of each column
+growth     the sampled columns encoded as Parquet in the order that they have and in the new one, in row groups of as many
+           rows as full ones have, else one a file
 """
 
 from __future__ import annotations
@@ -33,10 +34,12 @@ _CODECS = ("snappy", "gzip", "zstd", "brotli", "lz4")
 
 @dataclass(frozen=True)
 class Weights:
-    """What footers say of files: `raw_row` bytes of a row before it is encoded, `overhead` of a file beside its columns.
+    """What footers say of files: `raw_row` bytes of a row before it is encoded, `overhead` of a row group beside
+    its columns.
 
-    `shares` are the columns' shares of all bytes, `codec` is how they are compressed, `full_group` is how many rows a row
-    group has that another one follows in its file, 0 where each file has one.
+    What a file has beside its columns is taken to be of its row groups alone, of which each file has `groups`. `shares` are
+    the columns' shares of all bytes, `codec` is how they are compressed, `full_group` is how many rows a row group has that
+    another one follows in its file, 0 where each file has one.
     """
 
     raw_row: float = 0.0
@@ -44,6 +47,7 @@ class Weights:
     shares: Mapping[str, float] = field(default_factory=dict)
     codec: str = "none"
     full_group: float = 0.0
+    groups: float = 1.0
 
     def expect_group_rows(self, limit: int, stored: float) -> float:
         """Expect how many rows a writer puts into a row group: as many as into those that are full, else by its limit.
@@ -71,7 +75,7 @@ def read_weights(files: FileSet, facts: FileFacts, storage: Storage) -> Weights:
     raw = 0.0
     beside: list[int] = []
     sizes: dict[str, int] = {}
-    codec, full = "none", list[int]()
+    codec, full, groups = "none", list[int](), list[int]()
     for file in files.take(facts.places[chosen].tolist()):
         try:
             footer = storage.read_footer(file.path, file.file_format)
@@ -85,12 +89,14 @@ def read_weights(files: FileSet, facts: FileFacts, storage: Storage) -> Weights:
         for column in columns:
             sizes[column.path] = sizes.get(column.path, 0) + (column.compressed_size or 0)
             codec = next((str(name).lower() for name in column.compression), codec)
+        groups.append(len(footer.row_groups))
         full += [group.num_rows for group in footer.row_groups[:-1]]
         beside.append(max(file.size_bytes - sum(column.compressed_size or 0 for column in columns), 0))
     if not rows:
         return Weights()
     shares = {name: size / max(total, 1) for name, size in sizes.items()}
-    return Weights(raw / rows, float(np.mean(beside)), shares, codec, float(np.mean(full)) if full else 0.0)
+    overhead, most = sum(beside) / sum(groups), float(np.mean(full)) if full else 0.0
+    return Weights(raw / rows, overhead, shares, codec, most, float(np.mean(groups)))
 
 
 def _measure_raw(chunk: Any) -> float:
@@ -108,6 +114,9 @@ def measure_growth(rows: KnownRows, order: NDArray[Any], files: int, weights: We
     if rows.source != "sample" or weights.codec not in (*_CODECS, "none", "uncompressed"):
         return 1.0
     before, after = max(len(rows) // max(len(set(rows.file.tolist())), 1), 1), max(len(order) // files, 1)
+    if weights.full_group:  # of the rows of a row group those that are known
+        most = max(int(weights.full_group * len(order) / max(float(rows.rows.sum()), 1)), 1)
+        before, after = min(before, most), min(after, most)
     growth = 1.0
     for name, column in rows.columns.items():
         share = weights.shares.get(name, 0.0)

@@ -123,13 +123,13 @@ class WhatIf(Tabular, Displayable):
         rows = []
         for text, asked in ground.asked.items():
             files, size, by, *_ = ground.today[text]
-            groups = ground.groups_today[text][0] if ground.with_row_groups else None
+            groups = ground.groups_today[text][0].number if ground.with_row_groups else None
             if self.refusal:
                 rows.append(
                     Foretold(text, asked, files, size, None, None, None, None, self.refusal, by, groups)
                 )
             else:
-                then = laid.count_groups(text) if ground.with_row_groups else None
+                then = laid.read_groups(text).number if ground.with_row_groups else None
                 rows.append(Foretold(text, asked, files, size, *laid.foretell(text), by, groups, then))
         self.predicates = ForetoldPredicates(rows)
         self.reads = table.reads - ground.before

@@ -95,7 +95,8 @@ class Arranged:
         sample
             How many rows are read at most, of at most 64 files; None reads no data file, and takes values from bounds.
         row_groups
-            Whether row groups and requests are counted too: today by the footers of every file that is read.
+            Whether row groups and requests are counted too: today by the footers of every file that is read. Then bytes
+            are those of files less the row groups that are ruled out, where that is known of all layouts (`weighed_by`).
 
         Returns
         -------

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: How many rows a page has at most, by default: `parquet.page.row.count.limit`.
 PAGE_ROWS = 20_000
+#: The `row_group` of an engine that leaves the rows of a file in no order: each row group reaches as far as the file.
+WHOLE_FILE = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)

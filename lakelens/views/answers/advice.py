@@ -48,6 +48,8 @@ def card_of_advice(advice: Advice, detail: int = 1) -> Card:
         "Ranked by bytes saved for each byte rewritten, at the given frequencies; of equal ones the simpler is first. "
         "To leave it is a layout like the others: what is below it does not pay."
     )
+    if advice.weighed_by == "row groups":
+        note += " Bytes are those of the row groups that are read, and of what files have beside them."
     body: tuple[Body, ...] = (Note(words), _grid_layouts(advice), Note(note, "mute"))
     known = [
         (Cell("today"), Cell("explain, on this snapshot")),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError, Unsupported
 from lakelens.formats.delta.maintenance.commits import has_feature, write_name
-from lakelens.model.measures.laying import LayoutRules
+from lakelens.model.measures.laying import WHOLE_FILE, LayoutRules
 
 if TYPE_CHECKING:
     from lakelens.formats.delta.log_table import DeltaTable
@@ -27,7 +27,7 @@ def open_layout(table: DeltaTable) -> LayoutRules:
         divide=lambda pile, target: pile.cut_evenly(max(1, int(pile.sizes.sum()) // target)),
         write_calls=lambda resolved: write_calls(table, resolved),
         read_call=read_call,
-        row_group=1 << 62,  # each has rows of the whole file
+        row_group=WHOLE_FILE,
         fields=table.partitioning.fields,
         most_sorted=1,
         ranges=1_000,
