@@ -55,6 +55,7 @@ KNOWN = {
         "deletion_vectors",
         "figures",
         "known_figures",
+        "late",
         "counted",
         "newly_deleted",
         "vocabulary",
