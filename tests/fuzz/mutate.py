@@ -184,6 +184,8 @@ def replace_place(path: Path, edit: Edit) -> None:
     """What is no file where a file was, or beside it."""
     what = edit["do"]
     if what != "beside":
+        if not os.path.lexists(path):
+            raise Impossible(f"{path.name} is gone already")
         path.unlink()
     if what == "unlink":
         return

@@ -310,8 +310,10 @@ def _read_one(header: AvroHeader, stream: io.BytesIO, path: str | None, block: A
 
 
 def _quote(error: Exception) -> str:
-    """Quote what the library raises: where the bytes end too early, what it says depends on how much is read at once."""
-    return "EOFError" if isinstance(error, EOFError) else f"{type(error).__name__}: {error}"
+    """Quote what the library raises, but where that depends on how much is read at once: where it goes past the end."""
+    if isinstance(error, EOFError | IndexError):
+        return "bytes that end too early, or name a branch that the schema does not have"
+    return f"{type(error).__name__}: {error}"
 
 
 def _make_reader(header: AvroHeader, path: str | None) -> Callable[[AvroBlock, bytes], list[Any]]:
